@@ -1,0 +1,1 @@
+"""YAML text → models, with errors that name file, line and field."""

@@ -1,0 +1,1 @@
+"""The parts that tools and commands are made of."""

@@ -1,0 +1,401 @@
+"""The contracts between the rooms: models, embedders, the thinking steps, engines.
+
+A provider, an engine or a fake is whatever has these methods. All of them may be awaited from any
+running loop and from several at once; ``close`` releases what was opened and may be called twice.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
+
+from holodeck.lib.results import SearchResult
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+__all__ = [
+    "Answer",
+    "AnswerContext",
+    "AnswerSteps",
+    "ChatDelta",
+    "ChatModel",
+    "ChatReply",
+    "ChatRequest",
+    "CommunityContext",
+    "ContextEntity",
+    "ContextRelationship",
+    "ContextReport",
+    "ContextTextUnit",
+    "Embedder",
+    "Entity",
+    "Extraction",
+    "Finding",
+    "IndexSteps",
+    "Message",
+    "Progress",
+    "Relationship",
+    "Report",
+    "SearchEngine",
+    "Tool",
+    "ToolCall",
+    "Usage",
+]
+
+
+# --- chat models ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class ToolCall:
+    """A function that the model wants called; ``arguments`` is JSON as the model wrote it."""
+
+    id: str
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tool:
+    """A function that the model may call; ``parameters`` is a JSON Schema."""
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any]  # Any: JSON Schema
+
+
+@dataclass(frozen=True, kw_only=True)
+class Message:
+    """One turn of a conversation."""
+
+    role: Literal["system", "user", "assistant", "tool"]
+    content: str
+    tool_calls: tuple[ToolCall, ...] = ()
+    tool_call_id: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChatRequest:
+    """What is asked of a chat model.
+
+    Attributes:
+        messages: The conversation, oldest first.
+        purpose: What the call is for (``extract``, ``report``, ``answer`` …): metering, logs and
+            progress are kept by it; it is not sent.
+        temperature: ``None`` sends none, since some models refuse the field.
+        max_tokens: Greatest length of the reply in tokens; ``None`` leaves it to the server.
+        json: Whether the reply must be a JSON object.
+        tools: What the model may call.
+    """
+
+    messages: tuple[Message, ...]
+    purpose: str = "chat"
+    temperature: float | None = None
+    max_tokens: int | None = None
+    json: bool = False
+    tools: tuple[Tool, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Usage:
+    """Tokens that a call took, as the server counted them."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            input_tokens=self.input_tokens + other.input_tokens,
+            output_tokens=self.output_tokens + other.output_tokens,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChatReply:
+    """What the model answered; an empty ``text`` without tool calls is no answer."""
+
+    text: str
+    finish_reason: str = "stop"
+    usage: Usage = field(default_factory=Usage)
+    tool_calls: tuple[ToolCall, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChatDelta:
+    """A piece of a streamed reply; the last one carries ``reply``, the whole."""
+
+    text: str = ""
+    reply: ChatReply | None = None
+
+
+class ChatModel(ABC):
+    """A language model that answers a conversation."""
+
+    provider: str
+    name: str
+
+    @abstractmethod
+    async def complete(self, request: ChatRequest) -> ChatReply:
+        """Answer the request.
+
+        Raises:
+            ProviderError: The server refused, failed or could not be reached; ``retryable`` says
+                whether the same call may succeed later.
+        """
+
+    async def stream(self, request: ChatRequest) -> AsyncIterator[ChatDelta]:
+        """Answer piece by piece; a model that cannot stream sends the whole as one piece."""
+        reply = await self.complete(request)
+        yield ChatDelta(text=reply.text, reply=reply)
+
+    async def close(self) -> None:  # noqa: B027  # most models hold nothing
+        """Release connections."""
+
+
+class Embedder(ABC):
+    """A model that maps texts to vectors of one width."""
+
+    provider: str
+    name: str
+
+    @abstractmethod
+    async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return one row per text, in order: an array of shape ``(len(texts), width)``.
+
+        Every row has length 1 (L2), or is zero for a text that the model knows no word of.
+
+        Raises:
+            ProviderError: As for ``ChatModel.complete``; also when the widths differ.
+        """
+
+    async def close(self) -> None:  # noqa: B027  # most embedders hold nothing
+        """Release connections."""
+
+
+# --- the thinking steps of the graph engine -----------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entity:
+    """A thing that a text names; ``type`` is one of the configured types or the model's own."""
+
+    title: str
+    type: str
+    description: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Relationship:
+    """Two entities that a text connects; a greater ``weight`` is a stronger connection."""
+
+    source: str
+    target: str
+    description: str
+    weight: float = 1.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Extraction:
+    """What one chunk says.
+
+    Attributes:
+        entities: In order of appearance; a name may occur more than once.
+        relationships: Their ends need not be among ``entities``.
+        dropped: Records that could not be used, by reason.
+    """
+
+    entities: tuple[Entity, ...] = ()
+    relationships: tuple[Relationship, ...] = ()
+    dropped: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ContextEntity:
+    """An entity as a prompt or an answer refers to it; ``number`` is the reference."""
+
+    number: int
+    title: str
+    description: str
+    type: str = ""
+    degree: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class ContextRelationship:
+    """A relationship as a prompt or an answer refers to it."""
+
+    number: int
+    source: str
+    target: str
+    description: str
+    weight: float = 1.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class ContextReport:
+    """A community report as an answer refers to it; ``rank`` is its importance, 0 to 10."""
+
+    number: int
+    title: str
+    content: str
+    rank: float = 0.0
+    summary: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ContextTextUnit:
+    """A text unit as an answer refers to it."""
+
+    number: int
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class CommunityContext:
+    """A community as a report is written from it; records are numbered 1..n within it."""
+
+    entities: tuple[ContextEntity, ...]
+    relationships: tuple[ContextRelationship, ...]
+    sub_reports: tuple[ContextReport, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """One insight of a report."""
+
+    summary: str
+    explanation: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Report:
+    """What a community is about; ``rating`` is its importance, 0 to 10."""
+
+    title: str
+    summary: str
+    findings: tuple[Finding, ...] = ()
+    rating: float = 0.0
+    rating_explanation: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnswerContext:
+    """What an answer may be made from, as records and as the text that a prompt holds.
+
+    References in an answer (``[Data: Sources (3)]``) are the ``number`` of a record.
+    """
+
+    text: str = ""
+    entities: tuple[ContextEntity, ...] = ()
+    relationships: tuple[ContextRelationship, ...] = ()
+    reports: tuple[ContextReport, ...] = ()
+    text_units: tuple[ContextTextUnit, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """An answer and what its reader should know of how it was made."""
+
+    text: str
+    notes: tuple[str, ...] = ()
+
+
+class IndexSteps(Protocol):
+    """Who thinks while an index is built: a language model behind prompts, or rules."""
+
+    async def extract(self, text: str) -> Extraction:
+        """Return what one chunk says."""
+        ...
+
+    async def summarize(self, subject: str, descriptions: Sequence[str]) -> str:
+        """Return one description of ``subject`` made from several."""
+        ...
+
+    async def report(self, community: CommunityContext) -> Report:
+        """Return what a community is about."""
+        ...
+
+
+class AnswerSteps(Protocol):
+    """Who thinks when a question is asked."""
+
+    async def answer_local(self, question: str, context: AnswerContext) -> Answer:
+        """Answer from the entities, relationships, reports and text units of the context."""
+        ...
+
+    async def answer_global(self, question: str, reports: Sequence[ContextReport]) -> Answer:
+        """Answer from all reports of a level: map over batches of them, then reduce."""
+        ...
+
+
+# --- engines ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class Progress:
+    """How far a build is.
+
+    Attributes:
+        step: What is being done, in the words of the summary (``extract``, ``reports`` …).
+        done: Items of this step that are finished.
+        total: Items of this step, or ``None`` when not known.
+    """
+
+    step: str
+    done: int = 0
+    total: int | None = None
+
+
+ProgressListener = Callable[[Progress], None]
+
+
+class SearchEngine(ABC):
+    """One way to index documents and to search them; the tool holds exactly one."""
+
+    modes: ClassVar[tuple[str, ...]]
+    """The search modes that the engine offers; the first is what YAML gets by default."""
+
+    @property
+    @abstractmethod
+    def is_initialized(self) -> bool:
+        """Whether ``search`` may be called."""
+
+    @property
+    @abstractmethod
+    def index_stats(self) -> dict[str, int]:
+        """Counts of what the index holds, ``files`` among them; empty before ``initialize``."""
+
+    @abstractmethod
+    async def initialize(self, force_reindex: bool = False) -> None:
+        """Build or update the index when the documents or settings changed, then open it.
+
+        ``force_reindex`` builds even when nothing changed, also when already initialised.
+
+        Raises:
+            FileNotFoundError: The source does not exist.
+            IndexingError: The index could not be built; the old one is untouched.
+        """
+
+    @abstractmethod
+    async def retrieve(
+        self, query: str, *, mode: str | None = None, answer: bool = True
+    ) -> SearchResult:
+        """Answer ``query`` in ``mode`` (default: the configured one).
+
+        With ``answer=False`` no answer is made: context and sources only.
+
+        Raises:
+            NotInitializedError: ``initialize`` was not called.
+            SearchError: The question could not be answered.
+        """
+
+    @abstractmethod
+    async def search(self, query: str, *, mode: str | None = None) -> str:
+        """Return ``retrieve`` as the text that an agent reads."""
+
+    @abstractmethod
+    async def close(self) -> None:
+        """Release what was opened."""

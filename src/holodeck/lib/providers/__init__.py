@@ -1,0 +1,67 @@
+"""The table of providers: one row and one file each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from holodeck.lib.imports import load_object
+
+if TYPE_CHECKING:
+    from holodeck.models.llm import ProviderName
+
+__all__ = ["PROVIDER_TABLE", "ProviderRow"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProviderRow:
+    """What there is to know of a provider before its module is imported.
+
+    Attributes:
+        embedder: ``module:Class`` of its ``Embedder``; called with ``ModelAccess``.
+        chat: ``module:Class`` of its ``ChatModel``; ``None`` where there is no language model.
+        steps: ``module:Class`` that is both ``IndexSteps`` and ``AnswerSteps`` without a language
+            model; ``None`` where the steps are prompts to ``chat``.
+        key_variable: Environment variable of the API key; ``None`` where none is needed.
+        base_variable: Environment variable of the server's URL.
+        chat_default: Model for answers when YAML names none.
+        index_default: Model for indexing when YAML names none.
+        embedding_default: Embedding model when YAML names none.
+        extra: The extra that brings its packages.
+    """
+
+    embedder: str
+    chat: str | None = None
+    steps: str | None = None
+    key_variable: str | None = None
+    base_variable: str | None = None
+    chat_default: str
+    index_default: str
+    embedding_default: str
+    extra: str | None = None
+
+    def load(self, what: str) -> Any:  # Any: a class that the caller knows the contract of
+        """Import and return the class that ``what`` (a field of this row) names."""
+        return load_object(getattr(self, what))
+
+
+PROVIDER_TABLE: dict[ProviderName, ProviderRow] = {
+    "embedded": ProviderRow(
+        embedder="holodeck.lib.providers.embedded:WordLlamaEmbedder",
+        steps="holodeck.lib.providers.embedded:ExtractiveSteps",
+        chat_default="extractive",
+        index_default="extractive",
+        embedding_default="wordllama",
+        extra="embedded",
+    ),
+    "openai": ProviderRow(
+        embedder="holodeck.lib.providers.openai:OpenAIEmbedder",
+        chat="holodeck.lib.providers.openai:OpenAIChat",
+        key_variable="OPENAI_API_KEY",
+        base_variable="OPENAI_BASE_URL",
+        chat_default="gpt-4o",
+        index_default="gpt-4o-mini",
+        embedding_default="text-embedding-3-small",
+    ),
+}
+"""Provider → its row. A provider that YAML may name and that has no row is refused when used."""

@@ -1,0 +1,42 @@
+"""How a provider reaches one model: everything that its client is made from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pydantic import SecretStr
+
+__all__ = ["ModelAccess"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelAccess:
+    """One model and how to reach it, nothing left to fill in.
+
+    Attributes:
+        provider: A key of ``PROVIDER_TABLE``.
+        name: The model.
+        api_key: ``None`` where the provider needs none.
+        api_base: URL of the server; ``None`` for the vendor's own.
+        timeout: Seconds for one call.
+        concurrency: Calls in flight at once.
+        max_retries: Times that a failed call is tried again.
+        retry_budget: Seconds that the waits between the tries of one call may add up to.
+        where: Dotted path of the setting that chose the model, for messages.
+        timeout_setting: Name of the setting that ``timeout`` came from, for messages.
+        dimensions: Width of the vectors to ask for; ``None``: the model's own.
+    """
+
+    provider: str
+    name: str
+    api_key: SecretStr | None = None
+    api_base: str | None = None
+    api_version: str | None = None
+    deployment_name: str | None = None
+    timeout: float = 60.0
+    concurrency: int = 25
+    max_retries: int = 5
+    retry_budget: float = 120.0
+    where: str = "model"
+    timeout_setting: str = "execution.llm_timeout"
+    dimensions: int | None = None

@@ -1,0 +1,148 @@
+"""What a search returns, and how it is printed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from holodeck.lib.documents import Place
+
+__all__ = ["Passage", "SearchResult", "Source", "as_json", "format_graph_result", "format_passages"]
+
+SOURCES_PRINTED = 5
+"""Sources in the text that an agent reads; ``SearchResult.sources`` holds them all."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Source:
+    """A place in the user's documents that stands in the context of an answer.
+
+    Attributes:
+        place: File and page or record.
+        text_unit_id: Id of the text unit (graph engine) or chunk (default engine).
+        reference: The number by which an answer's ``[Data: Sources (n)]`` names it.
+        text: The text unit itself.
+    """
+
+    place: Place
+    text_unit_id: str
+    reference: int | None = None
+    text: str = ""
+
+    @property
+    def path(self) -> str:
+        """Path relative to the source root."""
+        return self.place.path
+
+    @property
+    def page(self) -> int | None:
+        """1-based page, for paged documents."""
+        return self.place.page
+
+    @property
+    def row(self) -> int | None:
+        """1-based record, for tables and lists."""
+        return self.place.row
+
+    def __str__(self) -> str:
+        return str(self.place)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Passage:
+    """A text that the default engine found, with its score (higher is better)."""
+
+    text: str
+    score: float
+    source: Source
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchResult:
+    """An answer with everything it was made from.
+
+    Attributes:
+        response: The answer itself.
+        search_mode: The mode that was used, as the engine names it.
+        sources: What stands in the context, in order of use.
+        entities_used: Entities in the context; not the size of the index.
+        communities_used: Community reports in the context.
+        context: The text that the answer was made from, for evaluation.
+        passages: What the default engine found; empty for a graph engine.
+        references: What the answer's ``[Data: ...]`` marks stand for: dataset name, number → title.
+        notes: Losses, cuts and limits that the reader should know.
+    """
+
+    response: str
+    search_mode: str
+    sources: Sequence[Source] = ()
+    entities_used: int = 0
+    communities_used: int = 0
+    context: str = ""
+    passages: Sequence[Passage] = ()
+    references: dict[str, dict[str, str]] = field(default_factory=dict)
+    notes: Sequence[str] = ()
+
+    def __str__(self) -> str:
+        return self.response
+
+
+def format_graph_result(result: SearchResult) -> str:
+    """Return the text of contract §9.1; notes follow after the sources."""
+    lines = [
+        f"**GraphRAG {result.search_mode.title()} Search Result**",
+        "",
+        result.response,
+        "",
+        "---",
+        f"*Mode: {result.search_mode} | Entities: {result.entities_used} | "
+        f"Communities: {result.communities_used}*",
+    ]
+    printed = list(dict.fromkeys(str(source) for source in result.sources))[:SOURCES_PRINTED]
+    if printed:
+        lines += ["", "**Sources:**", *(f"- {source}" for source in printed)]
+    return "\n".join(lines) + _notes(result)
+
+
+def format_passages(query: str, result: SearchResult) -> str:
+    """Return the passages of the default engine as ``[i] Score: … | Source: …`` blocks."""
+    if not result.passages:
+        return f"No relevant results found for query: {query}" + _notes(result)
+    blocks = [f"Found {len(result.passages)} result(s):"]
+    for number, passage in enumerate(result.passages, start=1):
+        head = f"[{number}] Score: {passage.score:.2f} | Source: {passage.source}"
+        blocks.append(f"{head}\n{passage.text}")
+    return "\n\n".join(blocks) + _notes(result)
+
+
+def _notes(result: SearchResult) -> str:
+    return "".join(f"\n\n*Note: {note}*" for note in result.notes)
+
+
+def as_json(result: SearchResult) -> dict[str, Any]:  # Any: JSON
+    """Return the result as the one JSON document that ``--json`` prints."""
+    return {
+        "response": result.response,
+        "search_mode": result.search_mode,
+        "entities_used": result.entities_used,
+        "communities_used": result.communities_used,
+        "sources": [_source_json(source) for source in result.sources],
+        "passages": [
+            {"score": passage.score, "text": passage.text, **_source_json(passage.source)}
+            for passage in result.passages
+        ],
+        "references": result.references,
+        "context": result.context,
+        "notes": list(result.notes),
+    }
+
+
+def _source_json(source: Source) -> dict[str, Any]:  # Any: JSON
+    return {
+        "path": source.path,
+        "page": source.page,
+        "row": source.row,
+        "text_unit_id": source.text_unit_id,
+        "reference": source.reference,
+    }

@@ -1,0 +1,50 @@
+"""An agent, as YAML declares it."""
+
+from __future__ import annotations
+
+from pydantic import Field, model_validator
+
+from holodeck.models.base import StrictModel
+from holodeck.models.config import ExecutionConfig
+from holodeck.models.llm import LLMProvider
+from holodeck.models.tool import ToolConfig
+
+__all__ = ["AgentConfig", "Instructions"]
+
+
+class Instructions(StrictModel):
+    """What the agent is told: inline, or in a file beside the agent's."""
+
+    inline: str | None = Field(default=None, min_length=1, description="The text itself")
+    file: str | None = Field(default=None, min_length=1, description="A file that holds it")
+
+    @model_validator(mode="after")
+    def _exactly_one(self) -> Instructions:
+        if (self.inline is None) == (self.file is None):
+            raise ValueError("instructions need exactly one of 'inline' and 'file'")
+        return self
+
+
+class AgentConfig(StrictModel):
+    """The whole of ``agent.yaml``."""
+
+    name: str = Field(min_length=1, description="Name of the agent")
+    description: str | None = Field(default=None, description="What the agent is for")
+    model: LLMProvider = Field(description="The agent's model; tools inherit it")
+    instructions: Instructions | None = Field(default=None, description="What the agent is told")
+    tools: tuple[ToolConfig, ...] = Field(default=(), description="What the agent may use")
+    execution: ExecutionConfig = Field(
+        default_factory=ExecutionConfig, description="Time budgets, concurrency, retries, cache"
+    )
+
+    @model_validator(mode="after")
+    def _tool_names_differ(self) -> AgentConfig:
+        seen: dict[str, str] = {}
+        for tool in self.tools:
+            other = seen.setdefault(tool.name.casefold(), tool.name)
+            if other != tool.name or sum(t.name == tool.name for t in self.tools) > 1:
+                raise ValueError(
+                    f"tools {other!r} and {tool.name!r} have the same name on systems that ignore "
+                    "case; their indexes would share a folder: rename one"
+                )
+        return self

@@ -1,0 +1,39 @@
+"""How an agent's work is carried out: time budgets, concurrency, retries, cache."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from holodeck.models.base import StrictModel
+
+__all__ = ["ExecutionConfig"]
+
+
+class ExecutionConfig(StrictModel):
+    """The agent's ``execution:`` block."""
+
+    llm_timeout: float = Field(default=60.0, gt=0, description="Seconds for one model call")
+    index_timeout: float | None = Field(
+        default=None, gt=0, description="Seconds for one whole build of an index; default: no limit"
+    )
+    search_timeout: float = Field(default=120.0, gt=0, description="Seconds for one search")
+    file_timeout: float = Field(
+        default=60.0, gt=0, description="Seconds for reading one file; a slower one is skipped"
+    )
+    concurrency: int = Field(default=25, ge=1, description="Model calls in flight at once")
+    max_retries: int = Field(
+        default=5, ge=0, description="Times a failed model call is tried again; 0: never"
+    )
+    retry_budget: float = Field(
+        default=120.0,
+        ge=0,
+        description="Seconds that the waits between the tries of one call may add up to",
+    )
+    cache: bool = Field(
+        default=True, description="Keep paid replies, so that nothing is paid for twice"
+    )
+    cache_dir: str | None = Field(
+        default=None, description="Folder of the reply cache; default: .holodeck/cache"
+    )
+    verbose: bool = Field(default=False, description="Log every step")
+    quiet: bool = Field(default=False, description="Log warnings only")

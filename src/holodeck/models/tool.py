@@ -1,0 +1,251 @@
+"""Tools that an agent may use, as YAML declares them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, field_validator, model_validator
+
+from holodeck.models.base import StrictModel
+from holodeck.models.llm import ModelSettings
+
+__all__ = [
+    "DEFAULT_ENTITY_TYPES",
+    "GraphRAGConfig",
+    "GraphRAGModelConfig",
+    "ToolConfig",
+    "VectorstoreTool",
+]
+
+DEFAULT_ENTITY_TYPES = ("organization", "person", "location", "event", "concept")
+
+# Names that some system reserves for devices, whatever the ending.
+_RESERVED_NAME = re.compile(r"(?i)^(con|prn|aux|nul|com\d|lpt\d)$")
+
+_NOT_WITH_GRAPHRAG: Mapping[str, str] = {
+    "top_k": "the graph engine takes as many records as its context holds; remove it",
+    "min_similarity_score": "the graph engine ranks by the graph; remove it",
+    "database": "use graphrag.storage_dir",
+    "vector_field": "the graph engine reads whole records; remove it",
+    "id_field": "the graph engine reads whole records; remove it",
+    "meta_fields": "the graph engine reads whole records; remove it",
+    "field_separator": "the graph engine reads whole records; remove it",
+    "delimiter": "the delimiter of a table is detected; remove it",
+    "record_path": "the graph engine reads whole records; remove it",
+    "record_prefix": "the graph engine reads whole records; remove it",
+    "meta_prefix": "the graph engine reads whole records; remove it",
+    "chunk_size": "use graphrag.chunk_size",
+    "chunk_overlap": "use graphrag.chunk_overlap",
+    "mode": "use graphrag.search_mode",
+    "rerank": "reranking belongs to engine: default; remove it",
+    "reranker": "reranking belongs to engine: default; remove it",
+    "rerank_top_n": "reranking belongs to engine: default; remove it",
+    "embedding_dimensions": "the width comes from the embedding model; remove it",
+}
+"""Settings of the default engine → what to use instead with ``engine: graphrag``."""
+
+_NOT_YET: tuple[str, ...] = (
+    "database",
+    "vector_field",
+    "id_field",
+    "meta_fields",
+    "field_separator",
+    "delimiter",
+    "record_path",
+    "record_prefix",
+    "meta_prefix",
+    "rerank",
+    "reranker",
+    "rerank_top_n",
+)
+"""Settings that are part of the format and that this version refuses instead of ignoring."""
+
+
+def _refuse_overlap(size: int, overlap: int, where: str) -> None:
+    if overlap >= size:
+        raise ValueError(
+            f"{where}chunk_overlap ({overlap}) must be smaller than {where}chunk_size ({size}): "
+            "each chunk would repeat the one before; lower the overlap or raise the size"
+        )
+    if 2 * overlap > size and size - overlap < 10:
+        raise ValueError(
+            f"{where}chunk_overlap ({overlap}) leaves {size - overlap} new token(s) in each chunk "
+            f"of {where}chunk_size ({size}), so every text would be paid for "
+            f"{size // (size - overlap)} times; leave at least 10"
+        )
+
+
+class GraphRAGModelConfig(ModelSettings):
+    """LLM configuration for GraphRAG operations."""
+
+    name: str | None = Field(default="gpt-4o-mini", min_length=1, description="Model name")
+
+
+class GraphRAGConfig(StrictModel):
+    """Configuration for GraphRAG engine."""
+
+    search_mode: Literal["local", "global"] = Field(
+        default="local",
+        description=(
+            "Search mode: 'local' for questions about things, 'global' for questions about the "
+            "whole of the documents"
+        ),
+    )
+    community_level: int = Field(
+        default=2,
+        ge=0,
+        le=5,
+        description=(
+            "Deepest level of the community hierarchy to use. 0 is the root: the broadest and "
+            "cheapest; a higher level is finer and costs more. For every entity its finest "
+            "community of at most this level counts"
+        ),
+    )
+    indexing_model: GraphRAGModelConfig | None = Field(
+        default=None,
+        description="LLM for indexing: extraction, summaries, reports; default: the agent's",
+    )
+    search_model: GraphRAGModelConfig | None = Field(
+        default=None, description="LLM for search queries; default: the agent's"
+    )
+    embedding_model: str | None = Field(
+        default=None,
+        min_length=1,
+        description="Embedding model; default: the tool's embedding_model, else the provider's",
+    )
+    storage_dir: str | None = Field(
+        default=None,
+        min_length=1,
+        description="Folder of the index; default: .holodeck/graphrag/{tool_name}/",
+    )
+    chunk_size: int = Field(
+        default=300, ge=50, le=2000, description="Tokens per text unit for indexing"
+    )
+    chunk_overlap: int = Field(default=100, ge=0, description="Tokens that text units overlap by")
+    entity_types: tuple[Annotated[str, Field(min_length=1)], ...] | None = Field(
+        default=None,
+        min_length=1,
+        description=f"Entity types to extract; default: {', '.join(DEFAULT_ENTITY_TYPES)}",
+    )
+    max_gleanings: int = Field(
+        default=1, ge=0, le=5, description="Additional model passes over each chunk"
+    )
+    skip_claim_extraction: bool = Field(
+        default=True, description="Skip claim (covariate) extraction: faster and cheaper indexing"
+    )
+    response_type: str = Field(
+        default="multiple paragraphs",
+        min_length=1,
+        description=(
+            "Form and language of answers, in words, as in 'one paragraph, in Chinese'; the "
+            "embedded provider quotes the documents and cannot follow it"
+        ),
+    )
+
+    @model_validator(mode="after")
+    def _overlap_is_smaller(self) -> GraphRAGConfig:
+        _refuse_overlap(self.chunk_size, self.chunk_overlap, "")
+        return self
+
+
+class VectorstoreTool(StrictModel):
+    """Vectorstore tool for semantic search over documents."""
+
+    name: str = Field(
+        min_length=1,
+        max_length=64,
+        pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$",
+        description="Name of the tool: what a model calls and the folder of its index is named by",
+    )
+    type: Literal["vectorstore"] = Field(default="vectorstore", description="Kind of tool")
+    description: str = Field(
+        default="Search over documents",
+        min_length=1,
+        description="What the tool is good for, in the words that the agent's model reads",
+    )
+    source: str = Field(min_length=1, description="File or folder of documents")
+    engine: Literal["default", "graphrag"] = Field(
+        default="default",
+        description="'default' for vector and full-text search, 'graphrag' for a knowledge graph",
+    )
+    graphrag: GraphRAGConfig | None = Field(
+        default=None, description="Settings of engine: graphrag"
+    )
+    strict: bool = Field(default=False, description="Treat a file that cannot be read as an error")
+    allow_external_links: bool = Field(
+        default=False, description="Follow links that leave the source folder"
+    )
+    encoding_fallback: str | None = Field(
+        default="cp1252",
+        description=(
+            "Encoding of text files that are neither UTF-8 nor marked as another; null skips them"
+        ),
+    )
+    embedding_model: str | None = Field(
+        default=None, min_length=1, description="Embedding model; default: the provider's"
+    )
+    embedding_dimensions: int | None = Field(
+        default=None, ge=1, description="Width of the vectors, for models that offer several"
+    )
+    chunk_size: int = Field(default=512, ge=50, le=8000, description="Tokens per chunk")
+    chunk_overlap: int = Field(default=50, ge=0, description="Tokens that chunks overlap by")
+    mode: Literal["hybrid", "vector", "keyword"] = Field(
+        default="hybrid", description="How engine: default searches"
+    )
+    top_k: int = Field(default=5, ge=1, le=100, description="Passages returned")
+    min_similarity_score: float | None = Field(
+        default=None, ge=0.0, le=1.0, description="Least cosine similarity of a passage"
+    )
+    database: str | None = Field(default=None, description="Folder of the vector store")
+    vector_field: str | list[str] | None = Field(default=None, description="Fields to embed")
+    id_field: str | None = Field(default=None, description="Field that identifies a record")
+    meta_fields: list[str] | None = Field(default=None, description="Fields returned with a hit")
+    field_separator: str | None = Field(default=None, description="What joins vector fields")
+    delimiter: str | None = Field(default=None, description="Delimiter of a CSV file")
+    record_path: str | None = Field(default=None, description="Where records are in a JSON file")
+    record_prefix: str | None = Field(default=None, description="Prefix of record fields")
+    meta_prefix: str | None = Field(default=None, description="Prefix of metadata fields")
+    rerank: bool | None = Field(default=None, description="Rerank what was found")
+    reranker: dict[str, Any] | None = Field(default=None, description="Reranking model")
+    rerank_top_n: int | None = Field(default=None, ge=1, description="Passages to rerank")
+
+    @field_validator("name")
+    @classmethod
+    def _name_is_a_folder_everywhere(cls, name: str) -> str:
+        if _RESERVED_NAME.match(name):
+            raise ValueError(f"{name!r} is a reserved file name on some systems; choose another")
+        return name
+
+    @model_validator(mode="before")
+    @classmethod
+    def _graph_settings_fit_the_engine(cls, data: Any) -> Any:  # Any: what YAML holds
+        if not isinstance(data, Mapping):
+            return data
+        engine = data.get("engine", "default")
+        if engine == "graphrag":
+            for field, instead in _NOT_WITH_GRAPHRAG.items():
+                if field in data:
+                    raise ValueError(f"{field} has no effect with engine: graphrag: {instead}")
+            if data.get("graphrag") is None:
+                return {**data, "graphrag": GraphRAGConfig()}
+        elif engine == "default":
+            if data.get("graphrag") is not None:
+                raise ValueError(
+                    "graphrag configuration is only valid when engine='graphrag': set it, or "
+                    "remove the graphrag block"
+                )
+            for field in _NOT_YET:
+                if data.get(field) is not None:
+                    raise ValueError(f"{field} is not supported by this version; remove it")
+        return data
+
+    @model_validator(mode="after")
+    def _overlap_is_smaller(self) -> VectorstoreTool:
+        _refuse_overlap(self.chunk_size, self.chunk_overlap, "")
+        return self
+
+
+ToolConfig = VectorstoreTool
+"""Any kind of tool; today there is one."""
