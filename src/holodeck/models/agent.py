@@ -39,12 +39,12 @@ class AgentConfig(StrictModel):
 
     @model_validator(mode="after")
     def _tool_names_differ(self) -> AgentConfig:
-        seen: dict[str, str] = {}
-        for tool in self.tools:
-            other = seen.setdefault(tool.name.casefold(), tool.name)
-            if other != tool.name or sum(t.name == tool.name for t in self.tools) > 1:
+        first: dict[str, int] = {}
+        for i, tool in enumerate(self.tools):
+            j = first.setdefault(tool.name.casefold(), i)
+            if i != j:
                 raise ValueError(
-                    f"tools {other!r} and {tool.name!r} have the same name on systems that ignore "
-                    "case; their indexes would share a folder: rename one"
+                    f"tools[{i}].name {tool.name!r} is the name of tools[{j}] too, on systems that "
+                    "ignore case; their indexes would share a folder: rename one"
                 )
         return self

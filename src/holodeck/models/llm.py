@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from typing import Literal, get_args
 
-from pydantic import AliasChoices, Field, SecretStr
+from pydantic import AliasChoices, Field, SecretStr, field_validator
 
 from holodeck.models.base import StrictModel
 
-__all__ = ["PROVIDERS", "LLMProvider", "ModelSettings", "ProviderName"]
+__all__ = ["PROVIDERS", "LLMProvider", "ModelSettings", "ProviderName", "is_usable_key"]
 
 ProviderName = Literal["openai", "azure_openai", "ollama", "embedded"]
 PROVIDERS: tuple[ProviderName, ...] = get_args(ProviderName)
+
+
+def is_usable_key(key: str | None) -> bool:
+    """Tell whether ``key`` can be one: not blank, not ``${NAME}`` that nobody replaced."""
+    return key is not None and bool(key.strip()) and "${" not in key
 
 
 class ModelSettings(StrictModel):
@@ -35,13 +40,24 @@ class ModelSettings(StrictModel):
     )
     api_base: str | None = Field(
         default=None,
+        min_length=1,
         validation_alias=AliasChoices("api_base", "endpoint"),
         description="URL of the server, for any compatible one ('endpoint' is an alias)",
     )
-    api_version: str | None = Field(default=None, description="Azure API version")
+    api_version: str | None = Field(default=None, min_length=1, description="Azure API version")
     deployment_name: str | None = Field(
-        default=None, description="Azure deployment; default: the model's name"
+        default=None, min_length=1, description="Azure deployment; default: the model's name"
     )
+
+    @field_validator("api_key")
+    @classmethod
+    def _key_is_a_key(cls, key: SecretStr | None) -> SecretStr | None:
+        if key is not None and not is_usable_key(key.get_secret_value()):
+            raise ValueError(
+                "api_key is empty or a variable that was not replaced: give the key, or remove the "
+                "setting to use the provider's environment variable"
+            )
+        return key
 
 
 class LLMProvider(ModelSettings):

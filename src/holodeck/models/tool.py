@@ -157,7 +157,10 @@ class VectorstoreTool(StrictModel):
         min_length=1,
         max_length=64,
         pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$",
-        description="Name of the tool: what a model calls and the folder of its index is named by",
+        description=(
+            "Name of the tool: what a model calls and the folder of its index is named by; "
+            "letters, digits, '-' and '_', the first a letter or digit"
+        ),
     )
     type: Literal["vectorstore"] = Field(default="vectorstore", description="Kind of tool")
     description: str = Field(
@@ -215,7 +218,9 @@ class VectorstoreTool(StrictModel):
     @classmethod
     def _name_is_a_folder_everywhere(cls, name: str) -> str:
         if _RESERVED_NAME.match(name):
-            raise ValueError(f"{name!r} is a reserved file name on some systems; choose another")
+            raise ValueError(
+                f"name {name!r} is a reserved file name on some systems; choose another"
+            )
         return name
 
     @model_validator(mode="before")

@@ -1,0 +1,164 @@
+"""An agent's file → a validated configuration that knows where it came from."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from holodeck.config.environment import expand, read_environment
+from holodeck.config.files import read_text
+from holodeck.config.lines import YamlSettings, read_settings
+from holodeck.config.messages import explain
+from holodeck.config.problems import FieldPath, Problem, field_name, problems_error
+from holodeck.errors import ConfigError
+from holodeck.lib.imports import load_object
+from holodeck.lib.paths import resolve_path
+from holodeck.models.agent import AgentConfig
+from holodeck.models.tool import VectorstoreTool
+
+__all__ = ["LoadedAgent", "load_agent"]
+
+MAX_BYTES = 1_000_000
+"""Size of an agent's file; a larger one is something else."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LoadedAgent:
+    """A configuration and the place that it was loaded from.
+
+    Attributes:
+        config: What the file says.
+        file: The file, as an absolute path.
+        base_dir: Its folder: every relative path in it counts from here.
+        environment: The process's variables over those of the ``.env`` file; models find their
+            keys here.
+        lines: Path of every setting in the file → its line, for errors found later.
+    """
+
+    config: AgentConfig
+    file: Path
+    base_dir: Path
+    environment: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
+    lines: Mapping[FieldPath, int] = field(default_factory=dict, repr=False, compare=False)
+
+    def tool_config(self, name: str | None = None) -> VectorstoreTool:
+        """Return the configuration of a tool; where there is only one, its name may be left out.
+
+        Raises:
+            ConfigError: There is no such tool, or several and none was named.
+        """
+        tools = {tool.name: tool for tool in self.config.tools}
+        names = ", ".join(tools)
+        if not tools:
+            raise ConfigError("the agent has no tools: add one under 'tools:'", file=self.file)
+        if name is None and len(tools) > 1:
+            raise ConfigError(f"there are several tools: name one of {names}", file=self.file)
+        if name is None:
+            return self.config.tools[0]
+        if name not in tools:
+            raise ConfigError(f"there is no tool {name!r}: the tools are {names}", file=self.file)
+        return tools[name]
+
+    def tool(self, name: str | None = None) -> Any:  # Any: tools stand above this room
+        """Return the ``VectorStoreTool`` of a tool; see ``tool_config`` for ``name``."""
+        runtime = load_object("holodeck.tools.vectorstore_tool:VectorStoreTool")
+        return runtime(
+            self.tool_config(name),
+            base_dir=str(self.base_dir),
+            execution_config=self.config.execution,
+            agent_model=self.config.model,
+        )
+
+    def instructions(self) -> str | None:
+        """Return what the agent is told, read from its file where YAML names one.
+
+        Raises:
+            ConfigError: The file cannot be read or is blank.
+        """
+        told = self.config.instructions
+        if told is None or told.file is None:
+            return None if told is None else told.inline
+        file = resolve_path(told.file, self.base_dir)
+        if not file.is_file():
+            problem = "is a folder" if file.is_dir() else "does not exist"
+            raise self.error(f"{file} {problem}: name a text file", ("instructions", "file"))
+        text = read_text(file)
+        if not text.strip():
+            raise self.error(f"{file} is blank: write the instructions", ("instructions", "file"))
+        return text
+
+    def error(
+        self, message: str, path: FieldPath, kind: type[ConfigError] = ConfigError
+    ) -> ConfigError:
+        """Return an error of ``kind`` that points to the setting at ``path`` in the file.
+
+        A setting that was left to its default is blamed on the mapping that it belongs to.
+        """
+        written = path
+        while written not in self.lines and written:
+            written = written[:-1]
+        line = self.lines.get(written)
+        return kind(message, file=self.file, line=line, field=field_name(path))
+
+
+def load_agent(file: str | Path, *, environ: Mapping[str, str] | None = None) -> LoadedAgent:
+    """Read, expand and validate an agent's file; nothing is searched, built or called.
+
+    Args:
+        file: The YAML file.
+        environ: The process's variables; default: ``os.environ``, which is never changed.
+
+    Raises:
+        ConfigError: The file cannot be used; it names file, line and field, and lists every
+            problem that was found.
+    """
+    path = Path(file).expanduser().absolute()
+    text = _read_agent_file(path)
+    environment = read_environment(path.parent, os.environ if environ is None else environ)
+    settings = read_settings(text, partial(expand, environment=environment))
+    config, problems = _validate(settings)
+    if config is None:
+        raise problems_error(problems, path)
+    return LoadedAgent(
+        config=config,
+        file=path,
+        base_dir=path.parent,
+        environment=environment,
+        lines=settings.lines,
+    )
+
+
+def _read_agent_file(file: Path) -> str:
+    if file.is_dir():
+        raise ConfigError("is a folder: name the agent's YAML file in it", file=file)
+    if not file.exists():
+        raise ConfigError(
+            "does not exist: name an agent's YAML file, or make one with 'holodeck init'",
+            file=file,
+        )
+    if file.stat().st_size > MAX_BYTES:
+        raise ConfigError(f"is larger than {MAX_BYTES:,} bytes, which no agent needs", file=file)
+    return read_text(file)
+
+
+def _validate(settings: YamlSettings) -> tuple[AgentConfig | None, list[Problem]]:
+    """Return the configuration, or what is wrong with it.
+
+    Nothing is raised from here: pydantic's own error, which holds the input and so perhaps a key,
+    must not become the context of ours.
+    """
+    if settings.problems:
+        return None, list(settings.problems)
+    if not isinstance(settings.data, dict):
+        message = "is empty" if settings.data is None else "holds no settings"
+        return None, [Problem(message=f"{message}: an agent is lines of 'key: value'")]
+    try:
+        return AgentConfig.model_validate(settings.data), []
+    except ValidationError as error:
+        return None, explain(error.errors(include_url=False), AgentConfig, settings)

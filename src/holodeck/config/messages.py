@@ -1,0 +1,149 @@
+"""Pydantic's errors → problems in our words, with their line.
+
+A value is shown only where it is a short scalar of a setting that holds no secret, and never when
+it came from a variable.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from pydantic import BaseModel
+from pydantic_core import ErrorDetails
+
+from holodeck.config.environment import variables_in
+from holodeck.config.fields import bounds, field_at, model_at, nearest_key
+from holodeck.config.lines import YamlSettings
+from holodeck.config.problems import FieldPath, Problem, field_name
+
+__all__ = ["explain"]
+
+_SECRET = ("api_key", "api_base", "endpoint")
+_LONGEST_SHOWN = 40
+
+# Beginning of pydantic's name of an error → what the setting must be.
+_KINDS = (
+    ("string_type", "text (put it in quotes)"),
+    ("int_", "a whole number"),
+    ("float_", "a number"),
+    ("finite_number", "a finite number"),
+    ("bool_", "true or false"),
+    ("model_", "a mapping (lines of 'key: value')"),
+    ("dict_", "a mapping (lines of 'key: value')"),
+    ("tuple_", "a list (lines that begin with '- ')"),
+    ("list_", "a list (lines that begin with '- ')"),
+)
+_STRUCTURE = ("model_", "dict_", "tuple_", "list_")
+_OUT_OF_BOUNDS = ("greater_than", "greater_than_equal", "less_than", "less_than_equal")
+
+
+def explain(
+    errors: Sequence[ErrorDetails], root: type[BaseModel], settings: YamlSettings
+) -> list[Problem]:
+    """Return one problem for each error of validating ``settings`` by ``root``."""
+    places = [error["loc"] for error in errors]
+    return [
+        _problem(error, root, settings)
+        for error in errors
+        # A list whose items are wrong is also "too short"; the items say enough.
+        if error["type"] != "too_short" or not any(_is_below(p, error["loc"]) for p in places)
+    ]
+
+
+def _is_below(path: FieldPath, above: FieldPath) -> bool:
+    return len(path) > len(above) and path[: len(above)] == above
+
+
+def _problem(error: ErrorDetails, root: type[BaseModel], settings: YamlSettings) -> Problem:
+    kind, location = error["type"], error["loc"]
+    if kind == "value_error":
+        message = str(error.get("ctx", {}).get("error", error["msg"]))
+        path = _blamed(message, location, root, settings)
+        return _placed(message + _variables(path, settings), path, settings)
+    if kind == "missing":
+        field = field_at(root, location)
+        about = "" if field is None else f" ({field.description})"
+        message = f"{location[-1]} is required{about}; add it"
+        return _placed(message, location, settings)
+    if kind == "extra_forbidden":
+        model = model_at(root, location[:-1])
+        message = "unknown key" if model is None else nearest_key(model, str(location[-1]))
+        return _placed(message, location, settings)
+    path = _known(location, settings)
+    return _placed(_demand(error, path, root) + _value(error, path, settings), path, settings)
+
+
+def _demand(error: ErrorDetails, path: FieldPath, root: type[BaseModel]) -> str:
+    kind, rule = error["type"], error.get("ctx", {})
+    name = field_name(path[-2:] if path and isinstance(path[-1], int) else path[-1:]) or "the file"
+    field = field_at(root, path)
+    if kind == "literal_error":
+        return f"{name} must be {rule['expected']}"
+    if kind in _OUT_OF_BOUNDS:
+        return f"{name} must be {bounds(field)}"
+    if kind in ("string_too_short", "too_short"):
+        return f"{name} must not be empty"
+    if kind == "string_too_long":
+        return f"{name} must have at most {rule['max_length']} characters"
+    if kind == "string_pattern_mismatch" and field is not None:
+        return f"{name} does not have the form of a {name}: {field.description}"
+    for beginning, wanted in _KINDS:
+        if kind.startswith(beginning):
+            return f"{name} must be {wanted}"
+    return f"{name}: {error['msg']}"
+
+
+def _value(error: ErrorDetails, path: FieldPath, settings: YamlSettings) -> str:
+    if path in settings.expanded:
+        return _variables(path, settings)
+    value = error["input"]
+    is_secret = any(part in _SECRET for part in path) or error["type"].startswith(_STRUCTURE)
+    if is_secret or not isinstance(value, str | int | float):
+        return ""
+    shown = repr(value) if isinstance(value, str) else str(value).lower()
+    return f", not {shown}" if len(shown) <= _LONGEST_SHOWN and value != "" else ""
+
+
+def _variables(path: FieldPath, settings: YamlSettings) -> str:
+    names = variables_in(settings.expanded.get(path, ""))
+    return f" (it comes from {', '.join(f'${{{name}}}' for name in names)})" if names else ""
+
+
+def _blamed(
+    message: str, location: FieldPath, root: type[BaseModel], settings: YamlSettings
+) -> FieldPath:
+    """Return the setting that a validator's message begins with, else the validated mapping.
+
+    Where that setting is left to its default, the first other one named is where the mend goes.
+    """
+    first = re.match(r"[a-z_]+(\[\d+\])?(\.[a-z_]+)*", message)
+    begins = location + _parse(first[0]) if first else location
+    if begins in settings.lines:
+        return begins
+    if field_at(root, begins) is None:
+        return location
+    return next(_named(message, location, settings), location)
+
+
+def _named(message: str, location: FieldPath, settings: YamlSettings) -> Iterator[FieldPath]:
+    for word in re.findall(r"[a-z_]+", message):
+        if (*location, word) in settings.lines:
+            yield (*location, word)
+
+
+def _parse(name: str) -> FieldPath:
+    parts = re.findall(r"[a-z_]+|\d+", name)
+    return tuple(int(part) if part.isdigit() else part for part in parts)
+
+
+def _known(location: FieldPath, settings: YamlSettings) -> FieldPath:
+    """Cut what pydantic appends to a path to say which side of a union it tried."""
+    while location and location not in settings.lines:
+        location = location[:-1]
+    return location
+
+
+def _placed(message: str, path: FieldPath, settings: YamlSettings) -> Problem:
+    line = settings.lines.get(path, settings.lines.get(_known(path, settings)))
+    return Problem(message=message, line=line, path=path)

@@ -1,0 +1,52 @@
+"""What is wrong with a configuration, gathered into one error."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from holodeck.errors import ConfigError
+
+__all__ = ["FieldPath", "Problem", "field_name", "problems_error"]
+
+FieldPath = tuple[str | int, ...]
+"""Keys and list positions from the top of the file to a setting."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Problem:
+    """One thing to mend; ``path`` is empty where no setting is to blame."""
+
+    message: str
+    line: int | None = None
+    path: FieldPath = ()
+
+
+def field_name(path: FieldPath) -> str:
+    """Return the path as messages print it: ``tools[0].graphrag.chunk_size``."""
+    name = ""
+    for part in path:
+        name += f"[{part}]" if isinstance(part, int) else f".{part}"
+    return name.removeprefix(".")
+
+
+def problems_error(problems: Sequence[Problem], file: Path) -> ConfigError:
+    """Return one error that places the first problem of the file and lists the others."""
+    ordered = sorted(problems, key=lambda problem: problem.line or 0)
+    first = ordered[0]
+    message = first.message
+    if len(ordered) > 1:
+        message = f"{len(ordered)} problems:\n" + "\n".join(
+            f"  {_error(problem, file)}" for problem in ordered
+        )
+    return _error(first, file, message)
+
+
+def _error(problem: Problem, file: Path, message: str | None = None) -> ConfigError:
+    return ConfigError(
+        problem.message if message is None else message,
+        file=file,
+        line=problem.line,
+        field=field_name(problem.path) or None,
+    )

@@ -1,0 +1,283 @@
+"""Every kind of broken file is answered by line, field and the mend."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from holodeck.config.loader import load_agent
+from holodeck.errors import ConfigError
+
+HEAD = "name: a\nmodel: {provider: openai}\n"  # lines 1-2
+TOOL = HEAD + "tools:\n  - name: docs\n    source: docs/\n"  # lines 3-5
+GRAPH = TOOL + "    engine: graphrag\n    graphrag:\n"  # lines 6-7
+MODEL = "name: a\nmodel:\n"  # lines 1-2
+
+BROKEN: dict[str, tuple[str, int | None, str | None, str]] = {
+    # what is wrong: text, line, field, part of the message
+    "empty file": ("", None, None, "is empty"),
+    "comments only": ("# later\n", None, None, "is empty"),
+    "a list at the top": ("- a\n- b\n", None, None, "lines of 'key: value'"),
+    "a text at the top": ("hello\n", None, None, "lines of 'key: value'"),
+    "two documents": ("name: a\n---\nname: b\n", 2, None, "single document"),
+    "an open bracket": ("name: [a\nmodel: x\n", 2, None, "not valid YAML"),
+    "an open quote": ('name: "a\nmodel: x\n', 3, None, "not valid YAML"),
+    "a tab as indentation": (MODEL + "\tprovider: openai\n", 3, None, "spaces"),
+    "a colon in plain text": ("name: a: b\n", 1, None, "not valid YAML"),
+    "an unknown alias": ("name: *nobody\n", 1, None, "undefined alias"),
+    "an alias of itself": ("name: &a [*a]\n", 1, None, "stands inside"),
+    "a tag of Python's": ("name: !!python/object:os.system x\n", 1, "name", "tags"),
+    "a tag of one's own": ("name: !env X\n", 1, "name", "tags"),
+    "a control character": ("name: a\nmodel: '\0'\n", 2, None, "U+0000"),
+    "a key twice": (HEAD + "name: b\n", 3, "name", "first in line 1"),
+    "a nested key twice": (
+        MODEL + "  name: x\n  temperature: 0\n  name: y\n",
+        5,
+        "model.name",
+        "first in line 3",
+    ),
+    "a number as a key": (HEAD + "3: x\n", 3, None, "must be text"),
+    "a list as a key": (HEAD + "? [a]\n: x\n", 3, None, "must be text"),
+    "an impossible date": (HEAD + "description: 2024-13-01\n", 3, "description", "month"),
+    "no model": ("name: a\n", 1, "model", "required"),
+    "a tool without a source": (HEAD + "tools:\n  - name: docs\n", 4, "tools[0].source", "add it"),
+    "an unknown key": (HEAD + "instructon: x\n", 3, "instructon", "did you mean 'instructions'"),
+    "an unknown key far from all": (HEAD + "zzz: x\n", 3, "zzz", "the keys here are name"),
+    "an unknown key in graphrag": (
+        GRAPH + "      chunksize: 300\n",
+        8,
+        "tools[0].graphrag.chunksize",
+        "did you mean 'chunk_size'",
+    ),
+    "an unknown key in a model": (MODEL + "  nam: x\n", 3, "model.nam", "did you mean 'name'"),
+    "a setting under both its names": (
+        MODEL + "  api_base: http://a\n  endpoint: http://b\n",
+        4,
+        "model.endpoint",
+        "one setting",
+    ),
+    "an unknown engine": (
+        TOOL + "    engine: neo4j\n",
+        6,
+        "tools[0].engine",
+        "engine must be 'default' or 'graphrag', not 'neo4j'",
+    ),
+    "an unknown provider": (MODEL + "  provider: acme\n", 3, "model.provider", "'openai'"),
+    "an unknown kind of tool": (TOOL + "    type: shell\n", 6, "tools[0].type", "'vectorstore'"),
+    "a level too deep": (
+        GRAPH + "      community_level: 6\n",
+        8,
+        "tools[0].graphrag.community_level",
+        "community_level must be 0-5, not 6",
+    ),
+    "a level below the root": (
+        GRAPH + "      community_level: -1\n",
+        8,
+        "tools[0].graphrag.community_level",
+        "community_level must be 0-5, not -1",
+    ),
+    "chunks too small": (GRAPH + "      chunk_size: 49\n", 8, None, "chunk_size must be 50-2000"),
+    "a text for a number": (
+        GRAPH + "      chunk_size: many\n",
+        8,
+        "tools[0].graphrag.chunk_size",
+        "chunk_size must be a whole number, not 'many'",
+    ),
+    "a fraction for a whole number": (
+        GRAPH + "      max_gleanings: 1.5\n",
+        8,
+        "tools[0].graphrag.max_gleanings",
+        "max_gleanings must be a whole number, not 1.5",
+    ),
+    "true for a number": (
+        GRAPH + "      community_level: yes\n",
+        8,
+        "tools[0].graphrag.community_level",
+        "not true or false",
+    ),
+    "a word for a truth": (TOOL + "    strict: perhaps\n", 6, "tools[0].strict", "true or false"),
+    "an endless number": (
+        HEAD + "execution:\n  llm_timeout: .inf\n",
+        4,
+        "execution.llm_timeout",
+        "finite",
+    ),
+    "no time at all": (
+        HEAD + "execution:\n  llm_timeout: 0\n",
+        4,
+        "execution.llm_timeout",
+        "greater than 0",
+    ),
+    "a number for a name": (MODEL + "  name: 4\n", 3, "model.name", "put it in quotes"),
+    "a YAML 1.1 truth for a name": ("name: no\nmodel: {}\n", 1, "name", "put it in quotes"),
+    "a mapping for a list": (HEAD + "tools:\n  name: x\n", 3, "tools", "must be a list"),
+    "a text for a mapping": ("name: a\nmodel: gpt-4o\n", 2, "model", "must be a mapping"),
+    "an empty list": (
+        GRAPH + "      entity_types: []\n",
+        8,
+        "tools[0].graphrag.entity_types",
+        "must not be empty",
+    ),
+    "an empty item": (
+        GRAPH + "      entity_types:\n        - person\n        - ''\n",
+        10,
+        "tools[0].graphrag.entity_types[1]",
+        "must not be empty",
+    ),
+    "a name that is a path": (
+        HEAD + "tools:\n  - source: x\n    name: ../up\n",
+        5,
+        "tools[0].name",
+        "letters, digits",
+    ),
+    "two names that differ in case": (
+        TOOL + "  - source: x\n    name: DOCS\n",
+        7,
+        "tools[1].name",
+        "rename one",
+    ),
+    "graphrag for the default engine": (
+        TOOL + "    graphrag: {}\n",
+        6,
+        "tools[0].graphrag",
+        "only valid when engine='graphrag'",
+    ),
+    "a setting of the other engine": (
+        TOOL + "    engine: graphrag\n    top_k: 3\n",
+        7,
+        "tools[0].top_k",
+        "no effect with engine: graphrag",
+    ),
+    "a setting not built yet": (TOOL + "    rerank: true\n", 6, "tools[0].rerank", "remove it"),
+    "the default overlap with a small size": (
+        GRAPH + "      chunk_size: 50\n",
+        8,
+        "tools[0].graphrag.chunk_size",
+        "chunk_overlap (100) must be smaller than chunk_size (50)",
+    ),
+    "an overlap as large as the chunk": (
+        GRAPH + "      chunk_size: 100\n      chunk_overlap: 100\n",
+        9,
+        "tools[0].graphrag.chunk_overlap",
+        "chunk_overlap (100) must be smaller than chunk_size (100)",
+    ),
+    "both kinds of instructions": (
+        HEAD + "instructions:\n  inline: a\n  file: b\n",
+        3,
+        "instructions",
+        "exactly one",
+    ),
+    "a blank key": (MODEL + "  api_key: '  '\n", 3, "model.api_key", "api_key is empty"),
+    "a key that was not replaced": (
+        MODEL + "  api_key: $${OPENAI_API_KEY}\n",
+        3,
+        "model.api_key",
+        "not replaced",
+    ),
+    "an unset variable": (
+        MODEL + "  provider: openai\n  api_key: ${UNSET}\n",
+        4,
+        "model.api_key",
+        "environment variable UNSET is not set",
+    ),
+    "an empty variable": (MODEL + "  name: ${EMPTY}\n", 3, "model.name", "EMPTY is set but empty"),
+    "a variable that names a variable": (
+        MODEL + "  name: ${NESTED}\n",
+        3,
+        "model.name",
+        "NESTED holds '${'",
+    ),
+    "a variable without an end": (MODEL + "  name: ${EMPTY\n", 3, "model.name", "not understood"),
+    "a variable with a wrong name": (
+        MODEL + "  name: ${1X}\n",
+        3,
+        "model.name",
+        "${NAME:-default}",
+    ),
+    "a variable with another shell's form": (
+        MODEL + "  name: ${X:?y}\n",
+        3,
+        "model.name",
+        "not understood",
+    ),
+    "a variable without quotes in braces": (
+        "name: a\nmodel: {name: ${EMPTY}}\n",
+        2,
+        None,
+        "needs quotes",
+    ),
+    "a variable of the wrong kind": (
+        MODEL + "  temperature: ${SECRET}\n",
+        3,
+        "model.temperature",
+        "temperature must be a number (it comes from ${SECRET})",
+    ),
+}
+
+ENVIRON = {"EMPTY": "", "NESTED": "${OTHER}", "SECRET": "sk-test-CANARY-123"}
+
+
+@pytest.mark.parametrize("kind", BROKEN)
+def test_a_broken_file_is_answered_by_line_field_and_mend(
+    kind: str, write_agent: Callable[[str], Path]
+) -> None:
+    """The error names the file, the line and the field, and its message says what to mend."""
+    text, line, field, said = BROKEN[kind]
+    file = write_agent(text)
+
+    with pytest.raises(ConfigError) as caught:
+        load_agent(file, environ=ENVIRON)
+
+    assert caught.value.file == file
+    assert caught.value.line == line
+    if field is not None:
+        assert caught.value.field == field
+    assert said in caught.value.message
+    assert "CANARY" not in str(caught.value)
+    assert "Value error" not in str(caught.value)
+
+
+def test_all_problems_are_listed_in_the_order_of_the_file(
+    write_agent: Callable[[str], Path],
+) -> None:
+    """One run shows every mistake, the first of the file first."""
+    file = write_agent(GRAPH + "      community_level: 9\n      max_gleanings: 9\nextra: 1\n")
+
+    with pytest.raises(ConfigError) as caught:
+        load_agent(file, environ={})
+
+    assert str(caught.value).splitlines() == [
+        f"{file}:8: tools[0].graphrag.community_level: 3 problems:",
+        f"  {file}:8: tools[0].graphrag.community_level: community_level must be 0-5, not 9",
+        f"  {file}:9: tools[0].graphrag.max_gleanings: max_gleanings must be 0-5, not 9",
+        f"  {file}:10: extra: unknown key 'extra'; the keys here are name, description, model, "
+        "instructions, tools, execution",
+    ]
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        "  api_key: [sk-test-CANARY-123]\n",
+        "  api_key: {sk-test-CANARY-123: 1}\n",
+        "  api_key: *sk-test-CANARY-123\n",
+        "  api_key: !sk-test-CANARY-123\n",
+        "  api_key: 'sk-test-CANARY-123\n",
+        "  api_key: sk-test-CANARY-123: x\n",
+        "  api_base: [http://user:sk-test-CANARY-123@host]\n",
+        "  temperature: 3\n  api_key: sk-test-CANARY-123\n",
+        " sk-test-CANARY-123\n",
+    ],
+)
+def test_a_key_never_stands_in_an_error(setting: str, write_agent: Callable[[str], Path]) -> None:
+    """However a key is misplaced, neither the error nor what it was raised from shows it."""
+    file = write_agent(MODEL + setting)
+
+    with pytest.raises(ConfigError) as caught:
+        load_agent(file, environ={})
+
+    assert "CANARY" not in str(caught.value)
+    assert "CANARY" not in repr(caught.value)
+    assert caught.value.__context__ is None
