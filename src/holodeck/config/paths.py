@@ -1,0 +1,114 @@
+"""The paths of an agent are usable: found out before anything is read, built or called."""
+
+from __future__ import annotations
+
+import os
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+from holodeck.config.loader import LoadedAgent
+from holodeck.config.problems import FieldPath
+from holodeck.errors import SourceNotFoundError
+from holodeck.lib.paths import resolve_cache_dir, resolve_source, resolve_storage_dir
+from holodeck.models.tool import VectorstoreTool
+
+__all__ = ["validate_paths"]
+
+_SEARCH_ONLY = ("search_mode", "community_level", "search_model", "response_type")
+"""Settings of ``graphrag`` that shape answers and not the index."""
+
+_INDEX_SETTINGS = {
+    "default": ("embedding_model", "embedding_dimensions", "chunk_size", "chunk_overlap"),
+    "graphrag": ("embedding_model",),
+}
+_READING_SETTINGS = ("strict", "allow_external_links", "encoding_fallback")
+
+
+def validate_paths(agent: LoadedAgent) -> None:
+    """Check every path that the agent's file names or leaves to its default.
+
+    Raises:
+        SourceNotFoundError: A tool's documents are not there.
+        ConfigError: Instructions, storage or cache cannot be where the file says.
+    """
+    agent.instructions()
+    for number, tool in enumerate(agent.config.tools):
+        source = resolve_source(tool, agent.base_dir)
+        if not source.exists():
+            raise agent.error(
+                f"Source path not found: {source}; put the documents there or mend the path",
+                ("tools", number, "source"),
+                SourceNotFoundError,
+            )
+    _check_storage(agent)
+    if agent.config.execution.cache:
+        cache = resolve_cache_dir(agent.config.execution, agent.base_dir)
+        _check_writable(agent, cache, ("execution", "cache_dir"))
+
+
+def _check_storage(agent: LoadedAgent) -> None:
+    tools = list(enumerate(agent.config.tools))
+    for number, tool in tools:
+        storage = resolve_storage_dir(tool, agent.base_dir)
+        for _, other in tools:
+            source = resolve_source(other, agent.base_dir)
+            if _holds(storage, source):
+                raise agent.error(
+                    f"the index folder {storage} is or holds the documents {source}: choose a "
+                    "folder of its own; one inside the documents is fine",
+                    _storage_path(agent, number),
+                )
+        _check_writable(agent, storage, _storage_path(agent, number))
+    for (_, first), (number, second) in combinations(tools, 2):
+        _check_apart(agent, first, second, number)
+
+
+def _check_apart(
+    agent: LoadedAgent, first: VectorstoreTool, second: VectorstoreTool, number: int
+) -> None:
+    one, other = (resolve_storage_dir(tool, agent.base_dir) for tool in (first, second))
+    if not (_holds(one, other) or _holds(other, one)):
+        return
+    if one == other and _index_of(first, agent.base_dir) == _index_of(second, agent.base_dir):
+        return
+    raise agent.error(
+        f"the index folder {other} overlaps that of tool {first.name!r} ({one}), whose index "
+        "is another one: give each tool a folder of its own",
+        _storage_path(agent, number),
+    )
+
+
+def _index_of(tool: VectorstoreTool, base_dir: Path) -> dict[str, Any]:  # Any: setting values
+    """Return what shapes the tool's index."""
+    index: dict[str, Any] = {"engine": tool.engine, "source": resolve_source(tool, base_dir)}
+    for name in (*_READING_SETTINGS, *_INDEX_SETTINGS[tool.engine]):
+        index[name] = getattr(tool, name)
+    if tool.graphrag is not None:
+        graph = tool.graphrag.model_dump(exclude={"storage_dir", *_SEARCH_ONLY})
+        index |= {f"graphrag.{name}": value for name, value in graph.items()}
+    return index
+
+
+def _check_writable(agent: LoadedAgent, folder: Path, path: FieldPath) -> None:
+    nearest = next(place for place in (folder, *folder.parents) if place.exists())
+    if not nearest.is_dir():
+        raise agent.error(
+            f"{nearest} is a file, where the folder {folder} must be: move it, or choose another",
+            path,
+        )
+    if not os.access(nearest, os.W_OK | os.X_OK):
+        raise agent.error(
+            f"the folder {nearest} cannot be written to: change its permissions, or choose another",
+            path,
+        )
+
+
+def _holds(folder: Path, other: Path) -> bool:
+    return other.is_relative_to(folder)
+
+
+def _storage_path(agent: LoadedAgent, number: int) -> FieldPath:
+    """Return the setting that chose the index folder; where none did, the tool."""
+    named: FieldPath = ("tools", number, "graphrag", "storage_dir")
+    return named if named in agent.lines else ("tools", number)

@@ -1,0 +1,167 @@
+"""Paths that cannot work are found before anything is read or built."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from holodeck.config.loader import load_agent
+from holodeck.config.paths import validate_paths
+from holodeck.errors import ConfigError, SourceNotFoundError
+
+WriteAgent = Callable[[str], Path]
+
+HEAD = "name: a\nmodel: {provider: openai}\ntools:\n"  # lines 1-3
+
+
+def graph_tool(name: str, source: str, *settings: str) -> str:
+    """Return a tool of 5 lines and one more for each of its ``graphrag`` settings."""
+    lines = [f"  - name: {name}", f"    source: {source}", "    engine: graphrag"]
+    lines += ["    graphrag:", "      search_mode: local", *(f"      {line}" for line in settings)]
+    return "\n".join(lines) + "\n"
+
+
+def check(file: Path) -> None:
+    """Load the agent and look at its paths."""
+    validate_paths(load_agent(file, environ={}))
+
+
+@pytest.fixture
+def docs(tmp_path: Path) -> Path:
+    """Return a folder of documents beside the agent's file."""
+    folder = tmp_path / "docs"
+    folder.mkdir()
+    (folder / "a.txt").write_text("Ada leads.", encoding="utf-8")
+    return folder
+
+
+@pytest.mark.parametrize("source", ["docs", "docs/", "docs/a.txt", "."])
+def test_documents_that_are_there_pass_and_nothing_is_made(
+    source: str, docs: Path, write_agent: WriteAgent
+) -> None:
+    """A folder or a single file will do; looking creates no folder."""
+    check(write_agent(HEAD + f"  - {{name: t, source: {source}}}\n" + graph_tool("g", source)))
+
+    assert sorted(path.name for path in docs.parent.iterdir()) == ["agent.yaml", "docs"]
+
+
+def test_missing_documents_are_a_missing_file(write_agent: WriteAgent, tmp_path: Path) -> None:
+    """The error is of both kinds, names the whole path and points to the setting."""
+    file = write_agent(HEAD + "  - name: t\n    source: nowhere\n")
+
+    with pytest.raises(SourceNotFoundError, match="Source path not found: ") as caught:
+        check(file)
+
+    assert str(tmp_path / "nowhere") in str(caught.value)
+    assert isinstance(caught.value, FileNotFoundError)
+    assert (caught.value.line, caught.value.field) == (5, "tools[0].source")
+
+
+@pytest.mark.parametrize("storage", ["docs", "docs/.", ".", "..", "/", "link"])
+def test_an_index_over_the_documents_is_refused(
+    storage: str, docs: Path, write_agent: WriteAgent
+) -> None:
+    """Neither the source itself nor a folder above it may hold the index, by any spelling."""
+    (docs.parent / "link").symlink_to(docs)
+    file = write_agent(HEAD + graph_tool("g", "docs", f"storage_dir: {storage}"))
+
+    with pytest.raises(ConfigError, match="is or holds the documents") as caught:
+        check(file)
+
+    assert (caught.value.line, caught.value.field) == (9, "tools[0].graphrag.storage_dir")
+
+
+@pytest.mark.usefixtures("docs")
+def test_an_index_over_another_tools_documents_is_refused(write_agent: WriteAgent) -> None:
+    """A marked folder is never read, so the other tool would find nothing."""
+    text = graph_tool("g", "docs/a.txt", "storage_dir: other") + graph_tool("h", "other/x")
+    file = write_agent(HEAD + text)
+    (file.parent / "other" / "x").mkdir(parents=True)
+
+    with pytest.raises(ConfigError, match="is or holds the documents"):
+        check(file)
+
+
+@pytest.mark.usefixtures("docs")
+def test_an_index_inside_the_documents_is_fine(write_agent: WriteAgent) -> None:
+    """HoloDeck marks its own folders and never reads them as documents."""
+    check(write_agent(HEAD + graph_tool("g", "docs", "storage_dir: docs/.index")))
+
+
+@pytest.mark.parametrize(
+    "difference", ["chunk_size: 400", "max_gleanings: 0", "entity_types: [ship]"]
+)
+@pytest.mark.usefixtures("docs")
+def test_two_indexes_cannot_share_a_folder(difference: str, write_agent: WriteAgent) -> None:
+    """Each build would throw the other's index away."""
+    text = graph_tool("g", "docs", "storage_dir: i") + graph_tool(
+        "h", "docs", "storage_dir: i", difference
+    )
+
+    with pytest.raises(ConfigError, match="tool 'g'") as caught:
+        check(write_agent(HEAD + text))
+
+    assert caught.value.field == "tools[1].graphrag.storage_dir"
+
+
+@pytest.mark.usefixtures("docs")
+def test_one_index_can_serve_two_tools(write_agent: WriteAgent) -> None:
+    """What differs in the search alone does not divide an index."""
+    text = graph_tool("g", "docs", "storage_dir: i") + graph_tool(
+        "h", "docs/", "storage_dir: ./i", "community_level: 0", "response_type: one line"
+    )
+
+    check(write_agent(HEAD + text))
+
+
+@pytest.mark.usefixtures("docs")
+def test_an_index_inside_another_is_refused(write_agent: WriteAgent) -> None:
+    """An index folder is one tool's alone."""
+    text = graph_tool("g", "docs") + graph_tool(
+        "h", "docs", "storage_dir: .holodeck/graphrag/g/output"
+    )
+
+    with pytest.raises(ConfigError, match="overlaps that of tool 'g'"):
+        check(write_agent(HEAD + text))
+
+
+@pytest.mark.usefixtures("docs")
+def test_a_file_where_a_folder_must_be_is_named(write_agent: WriteAgent, tmp_path: Path) -> None:
+    """The file in the way is told from the folder that was wanted."""
+    (tmp_path / ".holodeck").write_text("", encoding="utf-8")
+    file = write_agent(HEAD + graph_tool("g", "docs"))
+
+    with pytest.raises(ConfigError, match="is a file, where the folder") as caught:
+        check(file)
+
+    assert (caught.value.line, caught.value.field) == (4, "tools[0]")
+
+
+def test_a_cache_that_cannot_be_made_is_named(write_agent: WriteAgent, tmp_path: Path) -> None:
+    """The cache folder is looked at as well, unless the cache is off."""
+    (tmp_path / "c").write_text("", encoding="utf-8")
+    head = "name: a\nmodel: {}\nexecution:\n  cache_dir: c\n"
+
+    with pytest.raises(ConfigError, match="is a file") as caught:
+        check(write_agent(head))
+    assert (caught.value.line, caught.value.field) == (4, "execution.cache_dir")
+    check(write_agent(head + "  cache: false\n"))
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_folder_that_cannot_be_written_to_is_named(docs: Path, write_agent: WriteAgent) -> None:
+    """Found out before the first document is read, not after the last is paid for."""
+    locked = docs.parent / "locked"
+    locked.mkdir(mode=0o555)
+
+    with pytest.raises(ConfigError, match="cannot be written to"):
+        check(write_agent(HEAD + graph_tool("g", "docs", "storage_dir: locked/i")))
+
+
+def test_missing_instructions_are_found(write_agent: WriteAgent) -> None:
+    """The file of the instructions is one of the agent's paths."""
+    with pytest.raises(ConfigError, match="does not exist"):
+        check(write_agent("name: a\nmodel: {}\ninstructions: {file: no.md}\n"))
