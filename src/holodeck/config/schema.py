@@ -1,0 +1,69 @@
+"""JSON Schema of ``agent.yaml``, for editors: completion, hints and red lines while one types."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from holodeck.config.fields import aliases
+from holodeck.models.agent import AgentConfig
+from holodeck.models.llm import ModelSettings
+
+__all__ = ["agent_schema"]
+
+Schema = dict[str, Any]  # Any: JSON
+
+_DIALECT = "https://json-schema.org/draft/2020-12/schema"
+_VARIABLE: Schema = {
+    "type": "string",
+    "pattern": r"^\$\{",
+    "description": "A variable: ${NAME} or ${NAME:-default}",
+}
+_RULES_OF_SCALARS = ("enum", "const", "pattern", "maxLength")
+
+
+def agent_schema() -> Schema:
+    """Return the schema; wherever a value has a form, ``${NAME}`` may stand for it."""
+    schema = AgentConfig.model_json_schema()
+    for definition in (schema, *schema["$defs"].values()):
+        definition["properties"] = {
+            name: _with_variable(_without_title(setting))
+            for name, setting in definition["properties"].items()
+        }
+    for name in ("LLMProvider", "GraphRAGModelConfig"):
+        _add_aliases(schema["$defs"][name])
+    return {"$schema": _DIALECT, **schema, "title": "HoloDeck agent"}
+
+
+def _without_title(setting: Schema) -> Schema:
+    # Pydantic's titles are the names once more; an editor would show them above the description.
+    return {key: value for key, value in setting.items() if key != "title"}
+
+
+def _with_variable(setting: Schema) -> Schema:
+    if "anyOf" in setting:
+        if any(_has_form(choice) for choice in setting["anyOf"]):
+            return {**setting, "anyOf": [*setting["anyOf"], _VARIABLE]}
+        return setting
+    if not _has_form(setting):
+        return setting
+    about: Schema = {key: setting[key] for key in ("description", "default") if key in setting}
+    rules = {key: value for key, value in setting.items() if key not in about}
+    return {**about, "anyOf": [rules, _VARIABLE]}
+
+
+def _has_form(setting: Schema) -> bool:
+    """Tell whether a scalar of this schema may not be just any text."""
+    if setting.get("type") in ("integer", "number", "boolean"):
+        return True
+    return any(rule in setting for rule in _RULES_OF_SCALARS)
+
+
+def _add_aliases(definition: Schema) -> None:
+    for name, field in ModelSettings.model_fields.items():
+        for alias in aliases(field):
+            if alias != name:
+                about = f"Another name of {name}"
+                definition["properties"][alias] = {
+                    **definition["properties"][name],
+                    "description": about,
+                }
