@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from holodeck.errors import ConfigError
 from holodeck.lib.imports import load_object
 
 if TYPE_CHECKING:
     from holodeck.models.llm import ProviderName
 
-__all__ = ["PROVIDER_TABLE", "ProviderRow"]
+__all__ = ["PROVIDER_TABLE", "ProviderRow", "provider_row"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,3 +67,20 @@ PROVIDER_TABLE: dict[ProviderName, ProviderRow] = {
     ),
 }
 """Provider → its row. A provider that YAML may name and that has no row is refused when used."""
+
+
+def provider_row(
+    provider: ProviderName, where: str, table: Mapping[ProviderName, ProviderRow] = PROVIDER_TABLE
+) -> ProviderRow:
+    """Return the row of ``provider``; ``where`` is the dotted path of the setting that names it.
+
+    Raises:
+        ConfigError: This version has no such provider.
+    """
+    if provider not in table:
+        raise ConfigError(
+            f"provider {provider!r} is not supported by this version yet; use "
+            f"{' or '.join(repr(name) for name in table)}",
+            field=f"{where}.provider",
+        )
+    return table[provider]

@@ -1,0 +1,133 @@
+"""What a tool's settings leave out is filled in here, and nowhere else.
+
+The agent's model fills each field that ``indexing_model``, ``search_model`` and the embedding
+model do not set themselves; a block that names another provider starts from that provider's
+defaults instead. Where there is no agent, a block that is written stands in for it: the other one
+takes its provider, server and key, so that a tool with a server of its own never reaches another.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Literal
+
+from holodeck.lib.providers import PROVIDER_TABLE, ProviderRow, provider_row
+from holodeck.models.llm import LLMProvider, ModelSettings, ProviderName
+from holodeck.models.tool import GraphRAGConfig, GraphRAGModelConfig, VectorstoreTool
+
+__all__ = ["ResolvedTool", "resolve_tool"]
+
+logger = logging.getLogger(__name__)
+
+Table = Mapping[ProviderName, ProviderRow]
+Role = Literal["indexing", "search"]
+
+_CONNECTION = ("api_key", "api_base", "api_version")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResolvedTool:
+    """A tool with nothing left to fill in.
+
+    Attributes:
+        tool: The configuration; with ``engine: graphrag`` both models are set, and the name of
+            the embedding model stands in both of its places.
+        embedding: How the embedding model is reached.
+    """
+
+    tool: VectorstoreTool
+    embedding: ModelSettings
+
+
+def resolve_tool(
+    tool: VectorstoreTool,
+    agent_model: LLMProvider | None = None,
+    *,
+    table: Table = PROVIDER_TABLE,
+) -> ResolvedTool:
+    """Return the tool with every model filled in; what was filled in is logged once.
+
+    Raises:
+        ConfigError: This version does not know a provider.
+    """
+    graph = None if tool.graphrag is None else _resolve_graph(tool, agent_model, table)
+    near = agent_model or (None if graph is None else graph.indexing_model)
+    provider: ProviderName = "openai" if near is None else near.provider
+    where = "model" if agent_model is not None or graph is None else "graphrag.indexing_model"
+    default = provider_row(provider, where, table).embedding_default
+    name = (graph and graph.embedding_model) or tool.embedding_model or default
+    if not (tool.embedding_model or (graph and graph.embedding_model)):
+        _log_once(f"tool {tool.name!r}: embedding model {name} ({provider}, its default)")
+    connection = {} if near is None else {key: getattr(near, key) for key in _CONNECTION}
+    update: dict[str, Any] = {"embedding_model": name}  # Any: fields of the tool
+    if graph is not None:
+        update["graphrag"] = graph.model_copy(update={"embedding_model": name})
+    return ResolvedTool(
+        tool=tool.model_copy(update=update),
+        embedding=ModelSettings(provider=provider, name=name, **connection),
+    )
+
+
+def _resolve_graph(
+    tool: VectorstoreTool, agent_model: LLMProvider | None, table: Table
+) -> GraphRAGConfig:
+    graph = tool.graphrag or GraphRAGConfig()
+    indexing, search = graph.indexing_model, graph.search_model
+    return graph.model_copy(
+        update={
+            "indexing_model": _fill(
+                tool.name, "indexing", indexing, agent_model or _stand_in(search), table
+            ),
+            "search_model": _fill(
+                tool.name, "search", search, agent_model or _stand_in(indexing), table
+            ),
+        }
+    )
+
+
+def _stand_in(block: GraphRAGModelConfig | None) -> ModelSettings | None:
+    """Return what one block gives the other where there is no agent.
+
+    The model's name goes along only with a server of one's own, which knows no others.
+    """
+    if block is None:
+        return None
+    fields = ("provider", *_CONNECTION, *(("name",) if block.api_base else ()))
+    return ModelSettings(
+        **{name: getattr(block, name) for name in fields if name in block.model_fields_set}
+    )
+
+
+def _fill(
+    tool_name: str,
+    role: Role,
+    block: GraphRAGModelConfig | None,
+    base: ModelSettings | None,
+    table: Table,
+) -> GraphRAGModelConfig:
+    """Return ``block`` with its unset fields from ``base``, else from the provider's row."""
+    own = {} if block is None else {name: getattr(block, name) for name in block.model_fields_set}
+    provider: ProviderName = own.get("provider", "openai" if base is None else base.provider)
+    row = provider_row(provider, f"graphrag.{role}_model", table)
+    filled: dict[str, Any] = {"provider": provider}  # Any: fields of the block
+    if base is not None and base.provider == provider:
+        filled |= {name: getattr(base, name) for name in base.model_fields_set}
+        if own.get("name", base.name) != base.name:
+            filled.pop("deployment_name", None)  # it serves the other model
+    taken = filled.get("name") is not None
+    filled |= own
+    if filled.get("name") is None:
+        filled["name"] = row.index_default if role == "indexing" else row.chat_default
+    if own.get("name") is None:
+        other = "the agent's model" if isinstance(base, LLMProvider) else "the other model"
+        source = f"from {other}" if taken else "its default"
+        _log_once(f"tool {tool_name!r}: {role} model {filled['name']} ({provider}, {source})")
+    return GraphRAGModelConfig(**filled)
+
+
+@lru_cache(maxsize=256)
+def _log_once(message: str) -> None:
+    logger.info("%s", message)

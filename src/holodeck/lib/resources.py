@@ -1,0 +1,186 @@
+"""Model settings → live models: keys, servers, extras, one client for equal settings.
+
+Nothing of a provider is imported before its model is asked for; ``check`` says beforehand whether
+that can work.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
+from typing import Any, TypeVar
+
+from pydantic import SecretStr
+
+from holodeck.errors import ConfigError, MissingKeyError
+from holodeck.lib.contracts import ChatModel, Embedder
+from holodeck.lib.extras import require_extra
+from holodeck.lib.providers import PROVIDER_TABLE, ProviderRow, provider_row
+from holodeck.lib.providers.access import ModelAccess
+from holodeck.lib.resolution import ResolvedTool, resolve_tool
+from holodeck.models.config import ExecutionConfig
+from holodeck.models.llm import ModelSettings, ProviderName, is_usable_key
+
+__all__ = ["ResolvedTool", "Resources", "resolve_tool"]
+
+Model = TypeVar("Model", ChatModel, Embedder)
+
+
+class Resources:
+    """The live models of one agent or tool; ``close`` releases them.
+
+    Args:
+        execution: Time budgets, concurrency and retries that every model is given.
+        environ: Where keys and servers are looked for; default: the process's variables. An
+            agent that was loaded from a file has its own (``LoadedAgent.environment``).
+        table: The providers.
+    """
+
+    def __init__(
+        self,
+        execution: ExecutionConfig | None = None,
+        *,
+        environ: Mapping[str, str] | None = None,
+        table: Mapping[ProviderName, ProviderRow] = PROVIDER_TABLE,
+    ) -> None:
+        self._execution = execution or ExecutionConfig()
+        self._environ = os.environ if environ is None else environ
+        self._table = table
+        self._chats: dict[ModelAccess, ChatModel] = {}
+        self._embedders: dict[ModelAccess, Embedder] = {}
+        self._steps: dict[ModelAccess, Any] = {}  # Any: IndexSteps and AnswerSteps in one
+
+    def check(self, settings: ModelSettings, where: str) -> None:
+        """Find out whether the model can be reached for, without importing its provider.
+
+        Args:
+            settings: The model.
+            where: Dotted path of the setting that chose it, for messages.
+
+        Raises:
+            ConfigError: This version does not know the provider.
+            MissingExtraError: Its packages are not installed.
+            MissingKeyError: It needs a key and there is none.
+        """
+        row = provider_row(settings.provider, where, self._table)
+        if row.extra is not None:
+            require_extra(row.extra, f"provider: {settings.provider}")
+        self._key(settings, row, where)
+
+    def access(self, settings: ModelSettings, where: str) -> ModelAccess:
+        """Return everything that a client of the model is made from.
+
+        Raises:
+            ConfigError: As for ``check``.
+        """
+        return self._access(settings, where, self._row(settings, where).chat_default)
+
+    def chat(self, settings: ModelSettings, where: str) -> ChatModel:
+        """Return the language model; the same one for equal settings.
+
+        Raises:
+            ConfigError: As for ``check``; also when the provider has no language model.
+        """
+        row = self._row(settings, where)
+        if row.chat is None:
+            raise ConfigError(
+                f"provider {settings.provider!r} has no language model: choose another provider "
+                "for what needs one",
+                field=where,
+            )
+        access = self._access(settings, where, row.chat_default)
+        if access not in self._chats:
+            self._chats[access] = self._wrapped(row.load("chat")(access), access)
+        return self._chats[access]
+
+    def embedder(
+        self, settings: ModelSettings, where: str, dimensions: int | None = None
+    ) -> Embedder:
+        """Return the embedding model; the same one for equal settings.
+
+        Args:
+            settings: The model.
+            where: Dotted path of the setting that chose it, for messages.
+            dimensions: Width of the vectors to ask for; default: the model's own.
+
+        Raises:
+            ConfigError: As for ``check``.
+        """
+        row = self._row(settings, where)
+        access = self._access(settings, where, row.embedding_default, dimensions)
+        if access not in self._embedders:
+            self._embedders[access] = self._wrapped(row.load("embedder")(access), access)
+        return self._embedders[access]
+
+    def steps(self, settings: ModelSettings, where: str) -> Any | None:  # Any: as in __init__
+        """Return the ``IndexSteps`` and ``AnswerSteps`` of a provider that thinks by rules.
+
+        ``None`` says that the provider has a language model and the steps are prompts to it.
+
+        Raises:
+            ConfigError: As for ``check``.
+        """
+        row = self._row(settings, where)
+        if row.steps is None:
+            return None
+        access = self._access(settings, where, row.chat_default)
+        if access not in self._steps:
+            self._steps[access] = row.load("steps")(access)
+        return self._steps[access]
+
+    async def close(self) -> None:
+        """Release every model, also when one of them fails to; then start from nothing."""
+        models: list[ChatModel | Embedder] = [*self._chats.values(), *self._embedders.values()]
+        self._chats, self._embedders, self._steps = {}, {}, {}
+        async with AsyncExitStack() as stack:
+            for model in models:
+                stack.push_async_callback(model.close)
+
+    def _wrapped(self, model: Model, access: ModelAccess) -> Model:
+        """Return the model with what every model gets around it (limits, retries, cache, meter)."""
+        return model
+
+    def _row(self, settings: ModelSettings, where: str) -> ProviderRow:
+        self.check(settings, where)
+        return provider_row(settings.provider, where, self._table)
+
+    def _access(
+        self, settings: ModelSettings, where: str, default: str, dimensions: int | None = None
+    ) -> ModelAccess:
+        row = self._row(settings, where)
+        execution = self._execution
+        return ModelAccess(
+            provider=settings.provider,
+            name=settings.name or default,
+            api_key=self._key(settings, row, where),
+            api_base=settings.api_base or self._variable(row.base_variable),
+            api_version=settings.api_version,
+            deployment_name=settings.deployment_name,
+            timeout=execution.llm_timeout,
+            concurrency=execution.concurrency,
+            max_retries=execution.max_retries,
+            retry_budget=execution.retry_budget,
+            where=where,
+            dimensions=dimensions,
+        )
+
+    def _key(self, settings: ModelSettings, row: ProviderRow, where: str) -> SecretStr | None:
+        if settings.api_key is not None:
+            return SecretStr(settings.api_key.get_secret_value().strip())
+        if row.key_variable is None:
+            return None
+        key = self._environ.get(row.key_variable)
+        if key is None or not is_usable_key(key):
+            state = "is not set" if key is None else "holds no key (blank, or '${' in it)"
+            raise MissingKeyError(
+                f"API key required for {settings.provider}: the environment variable "
+                f"{row.key_variable} {state}, and {where}.api_key is not given. Set one of them; "
+                "a server of your own that needs no key takes any text",
+                field=f"{where}.api_key",
+            )
+        return SecretStr(key.strip())
+
+    def _variable(self, name: str | None) -> str | None:
+        value = "" if name is None else self._environ.get(name, "")
+        return value.strip() or None
