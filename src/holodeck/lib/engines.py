@@ -1,0 +1,22 @@
+"""The table of engines: a new one is a file, a row here and a word in ``VectorstoreTool.engine``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from holodeck.lib.contracts import SearchEngine
+from holodeck.lib.imports import load_object
+
+__all__ = ["ENGINES", "engine_class"]
+
+ENGINES: Mapping[str, str] = {
+    "default": "holodeck.lib.vectorstore.engine:VectorEngine",
+    "graphrag": "holodeck.lib.graphrag.engine:GraphRAGEngine",
+}
+"""Engine → ``module:Class``, imported when it is chosen."""
+
+
+def engine_class(name: str) -> type[SearchEngine]:
+    """Return the class of an engine."""
+    found: type[SearchEngine] = load_object(ENGINES[name])
+    return found

@@ -1,0 +1,69 @@
+"""Which settings an index was shaped by, and which of them changed since."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+
+from holodeck.lib.chunking import CHUNKING_VERSION
+from holodeck.lib.documents import content_id
+from holodeck.lib.graphrag.build import STEPS
+from holodeck.lib.graphrag.library import library_version
+from holodeck.lib.graphrag.prompts import INDEX_PROMPTS, read_prompts
+from holodeck.lib.providers import PROVIDER_TABLE
+from holodeck.lib.resources import ResolvedTool
+from holodeck.lib.tokens import ENCODING_NAME
+from holodeck.models.tool import DEFAULT_ENTITY_TYPES, GraphRAGConfig
+
+__all__ = ["changed_settings", "config_hash", "shaping_settings"]
+
+
+def shaping_settings(resolved: ResolvedTool) -> dict[str, str]:
+    """Return every setting, prompt and version that shapes the index, by its YAML name.
+
+    Settings of the search (mode, level, search model) are not among them.
+    """
+    tool = resolved.tool
+    graphrag = tool.graphrag or GraphRAGConfig()
+    model = graphrag.indexing_model
+    settings = {
+        "encoding_fallback": tool.encoding_fallback,
+        "allow_external_links": tool.allow_external_links,
+        "graphrag.chunk_size": graphrag.chunk_size,
+        "graphrag.chunk_overlap": graphrag.chunk_overlap,
+        "graphrag.entity_types": list(graphrag.entity_types or DEFAULT_ENTITY_TYPES),
+        "graphrag.max_gleanings": graphrag.max_gleanings,
+        "graphrag.skip_claim_extraction": graphrag.skip_claim_extraction,
+        "graphrag.embedding_model": f"{resolved.embedding.provider}/{resolved.embedding.name}",
+        "tokenizer": ENCODING_NAME,
+        "graphrag library": library_version(),
+        "prompts": content_id(*(read_prompts(INDEX_PROMPTS).values())),
+        "chunking": CHUNKING_VERSION,
+        **{f"step {step.workflow}": step.version for step in STEPS},
+    }
+    if model is not None:
+        settings |= {
+            "graphrag.indexing_model": f"{model.provider}/{model.name}",
+            "graphrag.indexing_model.temperature": model.temperature,
+            "graphrag.indexing_model.max_tokens": model.max_tokens,
+            "graphrag.indexing_model.deployment_name": model.deployment_name,
+            "provider": PROVIDER_TABLE[model.provider].version,
+        }
+    return {name: json.dumps(value, ensure_ascii=False) for name, value in settings.items()}
+
+
+def config_hash(settings: Mapping[str, str]) -> str:
+    """Return the SHA-256 over the settings, as hex."""
+    content = json.dumps(settings, sort_keys=True, ensure_ascii=False)
+    return hashlib.sha256(content.encode("utf-8")).hexdigest()
+
+
+def changed_settings(old: Mapping[str, str], new: Mapping[str, str]) -> list[str]:
+    """Return each difference as ``name: old → new``."""
+    names = sorted({*old, *new})
+    return [
+        f"{name}: {old.get(name, 'unset')} → {new.get(name, 'unset')}"
+        for name in names
+        if old.get(name) != new.get(name)
+    ]

@@ -1,0 +1,144 @@
+"""Every name that is taken from the graphrag library: the one module (with ``config``) to look at
+when its version is raised.
+
+Only its api, command line, settings and tables are kept stable by its makers. Importing it takes
+seconds, patches asyncio for the process and removes log handlers, so it happens in the child
+process that builds, never in the caller's.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING, Any
+
+from holodeck.errors import IndexingError
+
+if TYPE_CHECKING:
+    from graphrag.config.models.graph_rag_config import GraphRagConfig
+
+__all__ = [
+    "PROVIDER_TYPE",
+    "LeidenNode",
+    "hierarchical_leiden",
+    "library_version",
+    "quiet_environment",
+    "run_workflows",
+]
+
+PROVIDER_TYPE = "holodeck"
+"""The type of every model in the library's configuration: it never reaches a server itself."""
+
+logger = logging.getLogger(__name__)
+
+SEED = 0xDEADBEEF
+"""The library's own default seed of Leiden."""
+
+WorkflowListener = Callable[[str, int, int], None]
+"""Told of each workflow that begins: its name, its index, how many there are."""
+
+
+def library_version() -> str:
+    """Return the installed version, without importing; empty when there is none."""
+    try:
+        return version("graphrag")
+    except PackageNotFoundError:
+        return ""
+
+
+def quiet_environment() -> None:
+    """Keep the library and what it imports from the network and from the terminal.
+
+    litellm fetches a price map when imported; lance warns of each table that it creates.
+    """
+    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
+    os.environ.setdefault("LANCE_LOG", "error")
+
+
+@dataclass(frozen=True, kw_only=True)
+class LeidenNode:
+    """Where hierarchical Leiden put an entity on one level."""
+
+    title: str
+    level: int
+    cluster: int
+    parent: int | None
+
+
+def hierarchical_leiden(
+    edges: Sequence[tuple[str, str, float]], max_cluster_size: int
+) -> list[LeidenNode]:
+    """Cluster a connected graph; the seed is fixed, so equal edges in equal order give one result.
+
+    Source: Traag, Waltman, van Eck: From Louvain to Leiden (2019), as implemented by
+    graspologic-native, with the library's parameters.
+    """
+    from graphrag.graphs.hierarchical_leiden import hierarchical_leiden as leiden
+
+    return [
+        LeidenNode(
+            title=node.node, level=node.level, cluster=node.cluster, parent=node.parent_cluster
+        )
+        for node in leiden(list(edges), max_cluster_size=max_cluster_size, random_seed=SEED)
+    ]
+
+
+async def run_workflows(
+    config: GraphRagConfig,
+    names: Sequence[str],
+    ours: Mapping[str, Callable[[], Awaitable[None]]],
+    listener: WorkflowListener,
+) -> None:
+    """Run workflows of the library's registry, ours in the place of its own where there is one.
+
+    Its ``build_index`` is not used: it traces every allocation and returns errors instead of
+    raising them.
+
+    Raises:
+        IndexingError: A workflow failed; the message names it.
+    """
+    quiet_environment()
+    from graphrag.callbacks.noop_workflow_callbacks import NoopWorkflowCallbacks
+    from graphrag.index.run.utils import create_run_context
+    from graphrag.index.typing.workflow import WorkflowFunctionOutput
+    from graphrag.index.workflows.factory import PipelineFactory
+    from graphrag_cache import create_cache
+    from graphrag_storage import create_storage
+    from graphrag_storage.tables.table_provider_factory import create_table_provider
+
+    def registered(function: Callable[[], Awaitable[None]]) -> Any:  # Any: the library's type
+        async def workflow(_config: Any, _context: Any) -> Any:
+            await function()
+            return WorkflowFunctionOutput(result=None)
+
+        return workflow
+
+    method = "holodeck"
+    chosen = [f"{method}:{name}" if name in ours else name for name in names]
+    for name, function in ours.items():
+        PipelineFactory.register(f"{method}:{name}", registered(function))
+    PipelineFactory.register_pipeline(method, chosen)
+    output = create_storage(config.output_storage)
+    context = create_run_context(
+        input_storage=create_storage(config.input_storage),
+        output_storage=output,
+        output_table_provider=create_table_provider(config.table_provider, output),
+        cache=create_cache(config.cache),
+        callbacks=NoopWorkflowCallbacks(),
+        state={},
+    )
+    for index, (name, workflow) in enumerate(PipelineFactory.create_pipeline(config, method).run()):
+        plain = name.removeprefix(f"{method}:")
+        listener(plain, index, len(names))
+        try:
+            await workflow(config, context)
+        except IndexingError:
+            raise
+        except Exception as error:  # the library raises whatever its dependencies do
+            raise IndexingError(
+                f"the step {plain!r} failed: {type(error).__name__}: {error}. The index as it was "
+                "still answers, and what was paid for is kept; run 'holodeck index' again"
+            ) from error

@@ -1,0 +1,129 @@
+"""What is to be built, as data that crosses to the child process, and the carrying out of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import SecretStr
+
+from holodeck.lib.contracts import Progress
+from holodeck.lib.graphrag.build import STEPS, Build
+from holodeck.lib.graphrag.config import build_graphrag_config
+from holodeck.lib.graphrag.library import run_workflows
+from holodeck.lib.graphrag.thinkers import open_index_steps
+from holodeck.lib.imports import load_object
+from holodeck.lib.resources import ResolvedTool, Resources
+from holodeck.models.config import ExecutionConfig
+from holodeck.models.llm import ModelSettings
+from holodeck.models.tool import VectorstoreTool
+
+__all__ = ["BuildOrder", "run_order"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class BuildOrder:
+    """One generation to build from the prepared tables in ``output``."""
+
+    resolved: ResolvedTool
+    execution: ExecutionConfig
+    storage_dir: Path
+    source: Path
+    output: Path
+    vectors: Path
+    cache_dir: Path
+    log_file: Path
+
+    def to_json(self) -> str:
+        """Return the order as one line. It may hold keys: it goes through a pipe, never a file."""
+        return json.dumps(
+            {
+                "tool": _dump(self.resolved.tool),
+                "embedding": _dump(self.resolved.embedding),
+                "execution": _dump(self.execution),
+                "paths": {
+                    name: str(getattr(self, name))
+                    for name in (
+                        "storage_dir",
+                        "source",
+                        "output",
+                        "vectors",
+                        "cache_dir",
+                        "log_file",
+                    )
+                },
+            }
+        )
+
+    @classmethod
+    def from_json(cls, text: str) -> BuildOrder:
+        """Read what ``to_json`` wrote."""
+        data = json.loads(text)
+        return cls(
+            resolved=ResolvedTool(
+                tool=VectorstoreTool.model_validate(data["tool"]),
+                embedding=ModelSettings.model_validate(data["embedding"]),
+            ),
+            execution=ExecutionConfig.model_validate(data["execution"]),
+            **{name: Path(path) for name, path in data["paths"].items()},
+        )
+
+
+def _dump(model: Any) -> dict[str, Any]:
+    """Return the set fields of a model as JSON, secrets in clear."""
+    return {
+        key: _plain(value)
+        for key, value in model.model_dump(exclude_unset=True).items()
+        if value is not None
+    }
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, SecretStr):
+        return value.get_secret_value()
+    if isinstance(value, dict):
+        # None is kept here: temperature: null means that none is sent.
+        return {key: _plain(item) for key, item in value.items()}
+    return value
+
+
+async def run_order(
+    order: BuildOrder, resources: Resources, report: Callable[[Progress], None]
+) -> Build:
+    """Build the generation; its tables and vectors stand when this returns.
+
+    Raises:
+        IndexingError: A step failed.
+    """
+    build = Build(
+        output=order.output,
+        vectors=order.vectors,
+        steps=open_index_steps(order.resolved, resources),
+        embedder=resources.embedder(order.resolved.embedding, "embedding_model"),
+        concurrency=order.execution.concurrency,
+        report=report,
+    )
+    config = build_graphrag_config(
+        order.resolved.tool,
+        order.storage_dir,
+        order.source,
+        output_dir=order.output,
+        vectors_dir=order.vectors,
+    )
+
+    def bound(function: str) -> Callable[[], Awaitable[None]]:
+        async def run() -> None:
+            await load_object(function)(build)
+
+        return run
+
+    await run_workflows(
+        config,
+        [step.workflow for step in STEPS],
+        {step.workflow: bound(step.function) for step in STEPS if step.function},
+        lambda name, index, total: report(Progress(step=name, done=index, total=total)),
+    )
+    return build

@@ -1,0 +1,161 @@
+"""Answers, asked of a language model with the library's search prompts."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from holodeck.errors import ProviderError, SearchError
+from holodeck.lib.contracts import (
+    Answer,
+    AnswerContext,
+    ChatModel,
+    ChatRequest,
+    ContextReport,
+    Message,
+)
+from holodeck.lib.graphrag.parse_report import json_object
+from holodeck.lib.graphrag.prompts import fill
+from holodeck.lib.graphrag.values import MAP, REDUCE
+from holodeck.lib.graphrag.write_context import report_batch
+from holodeck.lib.tokens import count_tokens
+from holodeck.models.llm import ModelSettings
+
+__all__ = ["NOTHING_RELEVANT", "PromptedAnswerSteps"]
+
+NOTHING_RELEVANT = "Nothing relevant to this question was found in the documents."
+MAP_CONCURRENCY = 32
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Point:
+    text: str
+    score: int
+
+
+class PromptedAnswerSteps:
+    """``AnswerSteps`` over a chat model.
+
+    Args:
+        chat: The search model.
+        settings: Its temperature and greatest reply.
+        prompts: The prompts of ``prompts.SEARCH_PROMPTS``, as kept beside the index.
+        response_type: Form and language of the answer, in words.
+    """
+
+    def __init__(
+        self,
+        *,
+        chat: ChatModel,
+        settings: ModelSettings,
+        prompts: Mapping[str, str],
+        response_type: str,
+    ) -> None:
+        self._chat = chat
+        self._settings = settings
+        self._prompts = prompts
+        self._response_type = response_type
+
+    async def answer_local(self, question: str, context: AnswerContext) -> Answer:
+        """Answer from the context with one call."""
+        system = fill(
+            self._prompts["local"], context_data=context.text, response_type=self._response_type
+        )
+        return Answer(text=await self._ask("answer", system, question))
+
+    async def answer_global(self, question: str, reports: Sequence[ContextReport]) -> Answer:
+        """Map over batches of reports, then reduce their points to one answer.
+
+        Raises:
+            SearchError: No batch could be read; "nothing relevant" is an answer, this is not.
+        """
+        batches = _batches(reports)
+        limit = asyncio.Semaphore(MAP_CONCURRENCY)
+
+        async def read(batch: Sequence[ContextReport]) -> list[_Point] | None:
+            async with limit:
+                return await self._points(question, batch)
+
+        mapped = await asyncio.gather(*(read(batch) for batch in batches))
+        failed = sum(points is None for points in mapped)
+        if batches and failed == len(batches):
+            raise SearchError(
+                f"global search failed: the model's replies to all {failed} batch(es) of reports "
+                "were not the JSON that was asked for; try another search_model"
+            )
+        notes = (f"{failed} of {len(batches)} batches of reports could not be read",)
+        points = [point for found in mapped if found for point in found if point.score > 0]
+        if not points:
+            return Answer(text=NOTHING_RELEVANT, notes=notes if failed else ())
+        text = await self._reduce(question, points)
+        return Answer(text=text, notes=notes if failed else ())
+
+    async def _points(self, question: str, batch: Sequence[ContextReport]) -> list[_Point] | None:
+        system = fill(
+            self._prompts["map"], context_data=report_batch(batch), max_length=str(MAP.words)
+        )
+        content = json_object(await self._ask("map", system, question, json_reply=True))
+        listed = None if content is None else content.get("points")
+        if not isinstance(listed, list):
+            return None
+        return [
+            _Point(text=item["description"], score=int(item["score"]))
+            for item in listed
+            if isinstance(item, dict)
+            and isinstance(item.get("description"), str)
+            and isinstance(item.get("score"), int | float)
+        ]
+
+    async def _reduce(self, question: str, points: Sequence[_Point]) -> str:
+        sections: list[str] = []
+        left = REDUCE.data_tokens
+        for number, point in enumerate(sorted(points, key=lambda p: -p.score), start=1):
+            section = f"----Analyst {number}----\nImportance Score: {point.score}\n{point.text}"
+            left -= count_tokens(section)
+            if left < 0:
+                break
+            sections.append(section)
+        system = fill(
+            self._prompts["reduce"],
+            report_data="\n\n".join(sections),
+            response_type=self._response_type,
+            max_length=str(REDUCE.words),
+        )
+        return await self._ask("reduce", system, question)
+
+    async def _ask(
+        self, purpose: str, system: str, question: str, *, json_reply: bool = False
+    ) -> str:
+        reply = await self._chat.complete(
+            ChatRequest(
+                messages=(
+                    Message(role="system", content=system),
+                    Message(role="user", content=question),
+                ),
+                purpose=purpose,
+                temperature=self._settings.temperature,
+                max_tokens=self._settings.max_tokens,
+                json=json_reply,
+            )
+        )
+        if not reply.text.strip():
+            raise ProviderError(
+                f"the model gave no answer to a {purpose!r} request (finish reason "
+                f"{reply.finish_reason!r}); with 'length', raise max_tokens"
+            )
+        return reply.text
+
+
+def _batches(reports: Sequence[ContextReport]) -> list[list[ContextReport]]:
+    """Cut the reports, kept in order, into batches that fit a map prompt."""
+    batches: list[list[ContextReport]] = []
+    left = 0
+    for report in reports:
+        size = count_tokens(report.title) + count_tokens(report.content)
+        if not batches or size > left:
+            batches.append([])
+            left = MAP.data_tokens
+        batches[-1].append(report)
+        left -= size
+    return batches

@@ -1,0 +1,270 @@
+"""Local and global search over an opened index. Nothing here imports the graphrag library."""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from holodeck.errors import EmptyQueryError, NotInitializedError, SearchError
+from holodeck.lib.contracts import AnswerSteps, ContextReport
+from holodeck.lib.graphrag.graph_index import GraphIndex, open_index
+from holodeck.lib.graphrag.local_context import select_local
+from holodeck.lib.graphrag.thinkers import open_answer_steps
+from holodeck.lib.graphrag.write_context import report_batch
+from holodeck.lib.resources import ResolvedTool, Resources, resolve_tool
+from holodeck.lib.results import SearchResult, Source
+from holodeck.models.tool import GraphRAGConfig, VectorstoreTool
+
+if TYPE_CHECKING:
+    from holodeck.lib.graphrag.storage import GraphRAGStorage
+
+__all__ = [
+    "SEARCH_MODES",
+    "BaseSearchEngine",
+    "GlobalSearchEngine",
+    "LocalSearchEngine",
+    "SearchError",
+    "SearchResult",
+    "create_search_engine",
+]
+
+LONGEST_QUESTION = 8_000
+"""Characters of a question that are looked at; the rest is cut with a note."""
+
+NO_ENTITIES = (
+    "The index holds no entities: nothing in the documents named a thing that could be extracted, "
+    "so there is nothing to search."
+)
+NO_REPORTS = (
+    "The index holds no community reports: the documents name no two things that are related, so "
+    "there are no communities to report on. Local search still answers from single entities."
+)
+
+_DATA = re.compile(r"\[Data:([^\]]*)\]")
+_SET = re.compile(r"(\w+)\s*\(([^)]*)\)")
+
+
+class BaseSearchEngine(ABC):
+    """One mode of search.
+
+    Args:
+        tool_config: The tool.
+        storage: Its index.
+        resolved: The tool with its models filled in; default: filled in without an agent.
+        resources: Where models come from; default: the environment.
+        index: An index that is open already; default: ``initialize`` opens the current one.
+    """
+
+    mode: str
+
+    def __init__(
+        self,
+        tool_config: VectorstoreTool,
+        storage: GraphRAGStorage,
+        *,
+        resolved: ResolvedTool | None = None,
+        resources: Resources | None = None,
+        index: GraphIndex | None = None,
+    ) -> None:
+        self.tool_config = tool_config
+        self.storage = storage
+        self._resolved = resolved or resolve_tool(tool_config)
+        self._resources = resources or Resources()
+        self._index = index
+        self._answers: AnswerSteps | None = None
+
+    async def initialize(self) -> None:
+        """Open the index, unless it was handed in.
+
+        Raises:
+            TableNotFoundError: A table is missing or damaged.
+        """
+        if self._index is None:
+            self._index = open_index(self.storage.output_dir, self.storage.vectors_dir)
+
+    async def search(self, query: str, *, answer: bool = True) -> SearchResult:
+        """Answer a question; without ``answer``, return context and sources only.
+
+        Raises:
+            NotInitializedError: ``initialize`` was not called.
+            EmptyQueryError: There is no question.
+            SearchError: The question could not be answered.
+        """
+        index = self._ensure_initialized()
+        question = query.strip()
+        if not question:
+            raise EmptyQueryError("the question is empty: ask something about the documents")
+        notes: tuple[str, ...] = ()
+        if len(question) > LONGEST_QUESTION:
+            notes = (f"the question was cut to its first {LONGEST_QUESTION} characters",)
+            question = question[:LONGEST_QUESTION]
+        return await self._search(index, question, notes, answer)
+
+    @abstractmethod
+    async def _search(
+        self, index: GraphIndex, question: str, notes: tuple[str, ...], answer: bool
+    ) -> SearchResult: ...
+
+    def _ensure_initialized(self) -> GraphIndex:
+        if self._index is None:
+            raise NotInitializedError(
+                f"search engine for {self.tool_config.name!r} is not initialized: call "
+                "initialize() first"
+            )
+        return self._index
+
+    def _answer_steps(self, index: GraphIndex) -> AnswerSteps:
+        if self._answers is None:
+            self._answers = open_answer_steps(self._resolved, self._resources, index.prompts)
+        return self._answers
+
+    @property
+    def _graphrag(self) -> GraphRAGConfig:
+        return self.tool_config.graphrag or GraphRAGConfig()
+
+
+class LocalSearchEngine(BaseSearchEngine):
+    """For questions about things: from the entities that a question is about to their texts."""
+
+    mode = "local"
+
+    async def _search(
+        self, index: GraphIndex, question: str, notes: tuple[str, ...], answer: bool
+    ) -> SearchResult:
+        if not index.entities:
+            return SearchResult(response=NO_ENTITIES, search_mode=self.mode, notes=notes)
+        embedder = self._resources.embedder(self._resolved.embedding, "embedding_model")
+        query = (await embedder.embed([question]))[0]
+        selection = select_local(index, question, query, self._graphrag.community_level)
+        context = selection.context
+        response, more = "", ()
+        if answer:
+            given = await self._answer_steps(index).answer_local(question, context)
+            response, more = given.text, given.notes
+        return SearchResult(
+            response=response,
+            search_mode=self.mode,
+            sources=tuple(_sources(index, selection.text_unit_ids, _cited(response, "Sources"))),
+            entities_used=len(context.entities),
+            communities_used=len(context.reports),
+            context=context.text,
+            references=_references(
+                response,
+                {
+                    "Entities": {e.number: e.title for e in context.entities},
+                    "Relationships": {
+                        r.number: f"{r.source} – {r.target}" for r in context.relationships
+                    },
+                    "Reports": {r.number: r.title for r in context.reports},
+                    "Sources": {
+                        index.text_units[key].number: ", ".join(map(str, index.places[key]))
+                        for key in selection.text_unit_ids
+                    },
+                },
+            ),
+            notes=(*notes, *more),
+        )
+
+
+class GlobalSearchEngine(BaseSearchEngine):
+    """For questions about the whole: over the reports of all communities of a level."""
+
+    mode = "global"
+
+    async def _search(
+        self, index: GraphIndex, question: str, notes: tuple[str, ...], answer: bool
+    ) -> SearchResult:
+        if not index.reports:
+            return SearchResult(response=NO_REPORTS, search_mode=self.mode, notes=notes)
+        reports = self._reports(index)
+        response, more = "", ()
+        if answer:
+            given = await self._answer_steps(index).answer_global(question, reports)
+            response, more = given.text, given.notes
+        cited = _cited(response, "Reports")
+        ordered = sorted(reports, key=lambda r: cited.get(r.number, len(cited)))
+        units = dict.fromkeys(
+            unit
+            for report in ordered
+            if report.number in cited or not cited
+            for unit in index.communities[report.number].text_unit_ids
+        )
+        return SearchResult(
+            response=response,
+            search_mode=self.mode,
+            sources=tuple(_sources(index, units, {})),
+            communities_used=len(reports),
+            context=report_batch(reports),
+            references=_references(response, {"Reports": {r.number: r.title for r in reports}}),
+            notes=(*notes, *more),
+        )
+
+    def _reports(self, index: GraphIndex) -> list[ContextReport]:
+        """Return the finest report of at most the level for every entity, best first."""
+        level = min(self._graphrag.community_level, index.deepest_level)
+        numbers = sorted(set(index.finest_communities(level).values()))
+        reports = [index.reports[number] for number in numbers if number in index.reports]
+        return sorted(reports, key=lambda r: (-r.rank, r.number))
+
+
+SEARCH_MODES: dict[str, type[BaseSearchEngine]] = {
+    "local": LocalSearchEngine,
+    "global": GlobalSearchEngine,
+}
+"""Mode → its engine."""
+
+
+def create_search_engine(
+    tool_config: VectorstoreTool, storage: GraphRAGStorage
+) -> BaseSearchEngine:
+    """Return the engine of the configured ``search_mode``."""
+    graphrag = tool_config.graphrag or GraphRAGConfig()
+    return SEARCH_MODES[graphrag.search_mode](tool_config, storage)
+
+
+def _sources(
+    index: GraphIndex, text_unit_ids: Iterable[str], cited: dict[int, int]
+) -> list[Source]:
+    """Return the places of the text units; cited ones first, in the order they are cited."""
+    units = sorted(
+        text_unit_ids, key=lambda key: cited.get(index.text_units[key].number, len(cited))
+    )
+    return [
+        Source(
+            place=place,
+            text_unit_id=key,
+            reference=index.text_units[key].number,
+            text=index.text_units[key].text,
+        )
+        for key in units
+        for place in index.places[key]
+    ]
+
+
+def _cited(response: str, dataset: str) -> dict[int, int]:
+    """Return number → order of first citation, for one dataset."""
+    numbers = [
+        int(number) for name, listed in _citations(response) if name == dataset for number in listed
+    ]
+    return {number: order for order, number in enumerate(dict.fromkeys(numbers))}
+
+
+def _citations(response: str) -> list[tuple[str, Sequence[str]]]:
+    return [
+        (name, [part.strip() for part in listed.split(",") if part.strip().isdigit()])
+        for mark in _DATA.findall(response)
+        for name, listed in _SET.findall(mark)
+    ]
+
+
+def _references(response: str, titles: dict[str, dict[int, str]]) -> dict[str, dict[str, str]]:
+    """Return what the answer's marks stand for: dataset → number → title."""
+    references: dict[str, dict[str, str]] = {}
+    for name, listed in _citations(response):
+        known = titles.get(name, {})
+        for number in listed:
+            if int(number) in known:
+                references.setdefault(name, {})[number] = known[int(number)]
+    return references

@@ -1,0 +1,344 @@
+"""Where an index lies, what it says of itself, and how one generation replaces another.
+
+Layout below ``storage_dir``::
+
+    index.meta              the commit record: JSON, replaced last, names the current generation
+    output/<generation>/    the tables
+    lancedb/<generation>/   the vectors
+    logs/                   one log a build
+    .holodeck-folder        marks the folder as ours, so that it is never read as documents
+
+This module works without the graphrag library.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import shutil
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from holodeck.errors import ConfigError, TableNotFoundError
+from holodeck.lib.documents import OWN_FOLDER_MARK
+from holodeck.lib.graphrag.leases import Lease, is_leased
+from holodeck.lib.paths import resolve_storage_dir
+from holodeck.lib.readers.source import ReadOptions, source_hash
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from holodeck.models.tool import VectorstoreTool
+
+__all__ = ["GraphRAGStorage", "IndexMetadata"]
+
+logger = logging.getLogger(__name__)
+
+_FIRST_GENERATION = 1
+_OLD_PREFIX = "create_final_"
+
+
+@dataclass(frozen=True, kw_only=True)
+class IndexMetadata:
+    """What an index says of itself: the content of ``index.meta``.
+
+    Attributes:
+        source_hash: SHA-256 over relative path and bytes of the files that are indexed.
+        indexed_at: UTC, ISO 8601, with offset.
+        file_count: Files that the documents came from.
+        config_hash: SHA-256 over ``settings``.
+        settings: Each setting that shapes the index, by its YAML name.
+        generation: Folder name below ``output/`` and ``lancedb/``.
+        skipped: Files that are not in the index, by relative path, and why.
+        warnings: What the builder of the index should know.
+    """
+
+    tool_name: str
+    source_path: str
+    source_hash: str
+    indexed_at: str
+    file_count: int
+    entity_count: int = 0
+    relationship_count: int = 0
+    community_count: int = 0
+    graphrag_version: str = ""
+    config_hash: str = ""
+    document_count: int = 0
+    text_unit_count: int = 0
+    report_count: int = 0
+    merged_entity_count: int = 0
+    vector_size: int = 0
+    generation: str = ""
+    settings: Mapping[str, str] = field(default_factory=dict)
+    calls: Mapping[str, int] = field(default_factory=dict)
+    skipped: Mapping[str, str] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:  # Any: JSON
+        """Return the fields as JSON types."""
+        return {**asdict(self), "warnings": list(self.warnings)}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> IndexMetadata:
+        """Read what ``to_dict`` wrote; keys of a later version are left aside.
+
+        Raises:
+            TypeError: A field without a default is missing.
+        """
+        known = {item.name for item in fields(cls)}
+        content = {key: value for key, value in data.items() if key in known}
+        content["warnings"] = tuple(content.get("warnings", ()))
+        return cls(**content)
+
+
+class GraphRAGStorage:
+    """The folder of one tool's index.
+
+    Args:
+        tool_config: The tool; its ``graphrag.storage_dir`` names the folder.
+        base_dir: What relative paths resolve against; default: the working directory.
+    """
+
+    METADATA_FILE = "index.meta"
+    OUTPUT_DIR = "output"
+    VECTORS_DIR = "lancedb"
+    LOGS_DIR = "logs"
+    CACHE_DIR = "cache"
+
+    REQUIRED_TABLES: ClassVar[list[str]] = [
+        "entities",
+        "relationships",
+        "communities",
+        "community_reports",
+        "text_units",
+    ]
+
+    def __init__(self, tool_config: VectorstoreTool, base_dir: Path | None = None) -> None:
+        self.tool_name = tool_config.name
+        self._tool_config = tool_config
+        self._base_dir = Path(base_dir) if base_dir is not None else Path.cwd()
+        self._storage_dir = resolve_storage_dir(tool_config, self._base_dir)
+
+    # --- places -------------------------------------------------------------------------------
+
+    @property
+    def storage_dir(self) -> Path:
+        """Root of this tool's index."""
+        return self._storage_dir
+
+    @property
+    def output_dir(self) -> Path:
+        """The folder that holds the current tables."""
+        return self._current(self.OUTPUT_DIR)
+
+    @property
+    def vectors_dir(self) -> Path:
+        """The LanceDB folder of the current generation."""
+        return self._current(self.VECTORS_DIR)
+
+    @property
+    def cache_dir(self) -> Path:
+        """The folder of the reply cache: the project's, or this index's own.
+
+        An explicit ``storage_dir`` has its own.
+        """
+        graphrag = self._tool_config.graphrag
+        if graphrag is not None and graphrag.storage_dir:
+            return self.storage_dir / self.CACHE_DIR
+        return self._base_dir / ".holodeck" / "cache"
+
+    @property
+    def logs_dir(self) -> Path:
+        """The folder of the build logs."""
+        return self.storage_dir / self.LOGS_DIR
+
+    @property
+    def metadata_path(self) -> Path:
+        """The commit record."""
+        return self.storage_dir / self.METADATA_FILE
+
+    @property
+    def lock_path(self) -> Path:
+        """The file that the one builder holds a lock on."""
+        return self.storage_dir / ".lock"
+
+    def _current(self, folder: str) -> Path:
+        metadata = self.get_metadata()
+        root = self.storage_dir / folder
+        return root / metadata.generation if metadata and metadata.generation else root
+
+    def generation_dirs(self, generation: str) -> tuple[Path, Path]:
+        """Return the folders of a generation's tables and vectors."""
+        return (
+            self.storage_dir / self.OUTPUT_DIR / generation,
+            self.storage_dir / self.VECTORS_DIR / generation,
+        )
+
+    def ensure_directories(self) -> None:
+        """Create the folders and mark the root as ours.
+
+        Raises:
+            ConfigError: Something that is not a folder is in the way, or it cannot be written.
+        """
+        try:
+            for folder in (
+                self.storage_dir,
+                self.storage_dir / self.OUTPUT_DIR,
+                self.storage_dir / self.VECTORS_DIR,
+                self.cache_dir,
+                self.logs_dir,
+            ):
+                folder.mkdir(parents=True, exist_ok=True)
+            for folder in (self.storage_dir, self.cache_dir):
+                (folder / OWN_FOLDER_MARK).touch()
+        except OSError as error:
+            raise ConfigError(
+                f"the index of tool {self.tool_name!r} cannot be kept in {self.storage_dir}: "
+                f"{error.strerror or error} ({error.filename}); free that path or set "
+                "graphrag.storage_dir",
+                field="graphrag.storage_dir",
+            ) from error
+
+    # --- the commit record ----------------------------------------------------------------------
+
+    def has_valid_index(self) -> bool:
+        """Tell whether every required table of the current index is there and not empty."""
+        return self.missing_table() is None
+
+    def missing_table(self) -> str | None:
+        """Return the first required table that is not there, or ``None``."""
+        for table in self.REQUIRED_TABLES:
+            if not self._table_files(table):
+                return table
+        return None
+
+    def get_metadata(self) -> IndexMetadata | None:
+        """Return the commit record, or ``None`` (with a warning when it is damaged)."""
+        try:
+            content = json.loads(self.metadata_path.read_text(encoding="utf-8"))
+            return IndexMetadata.from_dict(content)
+        except FileNotFoundError:
+            return None
+        except NotADirectoryError:
+            return None
+        except (OSError, ValueError, TypeError, AttributeError) as error:
+            logger.warning(
+                "%s is not an index record of ours (%s): it counts as no index",
+                self.metadata_path,
+                type(error).__name__,
+            )
+            return None
+
+    def save_metadata(self, metadata: IndexMetadata) -> None:
+        """Commit: replace the record in one step, so that a reader sees the old or the new."""
+        self.storage_dir.mkdir(parents=True, exist_ok=True)
+        staged = self.metadata_path.with_name(f"{self.METADATA_FILE}.{os.getpid()}.tmp")
+        with staged.open("w", encoding="utf-8") as stream:
+            json.dump(metadata.to_dict(), stream, indent=2, ensure_ascii=False, sort_keys=True)
+            stream.flush()
+            os.fsync(stream.fileno())
+        staged.replace(self.metadata_path)
+
+    # --- change detection -----------------------------------------------------------------------
+
+    def compute_source_hash(self, source_path: Path) -> str:
+        """Return the SHA-256 over relative path and bytes of the files that are indexed."""
+        return source_hash(Path(source_path), ReadOptions.of(self._tool_config))
+
+    def needs_reindex(self, source_path: Path) -> bool:
+        """Tell whether the documents changed since the last build, or there was none."""
+        return self.stale_reason(source_path) is not None
+
+    def stale_reason(self, source_path: Path) -> str | None:
+        """Return why the index must be built again, or ``None``; settings are not looked at."""
+        metadata = self.get_metadata()
+        if metadata is None:
+            return "there is no index yet"
+        missing = self.missing_table()
+        if missing is not None:
+            return f"the table {missing!r} of the index is missing"
+        if self.compute_source_hash(source_path) != metadata.source_hash:
+            return "the documents changed"
+        return None
+
+    # --- generations ----------------------------------------------------------------------------
+
+    def new_generation(self) -> str:
+        """Return a generation name that no build of this index used before."""
+        used = [
+            int(folder.name)
+            for root in (self.OUTPUT_DIR, self.VECTORS_DIR)
+            for folder in _folders(self.storage_dir / root)
+            if folder.name.isdigit()
+        ]
+        metadata = self.get_metadata()
+        if metadata is not None and metadata.generation.isdigit():
+            used.append(int(metadata.generation))
+        return f"{max(used, default=_FIRST_GENERATION - 1) + 1:06d}"
+
+    def lease(self, generation: str) -> Lease:
+        """Keep a generation from being swept until the lease is released."""
+        return Lease(self.generation_dirs(generation)[0])
+
+    def sweep(self) -> None:
+        """Delete generations that are not current and that no reader holds.
+
+        Only folders that a build of ours named (digits) are looked at.
+        """
+        metadata = self.get_metadata()
+        current = metadata.generation if metadata else ""
+        for root in (self.OUTPUT_DIR, self.VECTORS_DIR):
+            for folder in _folders(self.storage_dir / root):
+                tables = self.generation_dirs(folder.name)[0]
+                if folder.name.isdigit() and folder.name != current and not is_leased(tables):
+                    shutil.rmtree(folder, ignore_errors=True)
+
+    def clear_index(self) -> None:
+        """Delete the index and keep the reply cache, which was paid for."""
+        self.metadata_path.unlink(missing_ok=True)
+        self.sweep()
+        self.ensure_directories()
+
+    # --- tables ---------------------------------------------------------------------------------
+
+    def _table_files(self, table: str) -> list[Path]:
+        """Return the files of a table, in today's or in the older ``create_final_*`` spelling."""
+        name = table.removeprefix(_OLD_PREFIX)
+        for spelling in (name, _OLD_PREFIX + name):
+            file = self.output_dir / f"{spelling}.parquet"
+            if file.is_file() and file.stat().st_size:
+                return [file]
+            parts = sorted((self.output_dir / spelling).glob("*.parquet"))
+            if parts:
+                return parts
+        return []
+
+    def load_table(self, table_name: str) -> pd.DataFrame:
+        """Return a table of the current index.
+
+        Raises:
+            TableNotFoundError: Also a ``FileNotFoundError``; missing or damaged.
+        """
+        import pandas as pd
+
+        files = self._table_files(table_name)
+        if not files:
+            raise TableNotFoundError(
+                f"table {table_name!r} not found in {self.output_dir}: build the index with "
+                "'holodeck index'"
+            )
+        try:
+            frames = [pd.read_parquet(file) for file in files]
+        except (OSError, ValueError) as error:
+            raise TableNotFoundError(
+                f"table {table_name!r} in {self.output_dir} is damaged "
+                f"({type(error).__name__}): build the index again with 'holodeck index --force'"
+            ) from error
+        return pd.concat(frames, ignore_index=True) if len(frames) > 1 else frames[0]
+
+
+def _folders(root: Path) -> list[Path]:
+    return [path for path in root.iterdir() if path.is_dir()] if root.is_dir() else []

@@ -1,0 +1,142 @@
+"""The tables of an index: names, columns and types, read and written with pyarrow.
+
+The columns are those of the library (its ``data_model/schemas.py``, 3.3), so that its own command
+line reads what is written here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from holodeck.errors import TableNotFoundError
+
+__all__ = ["SCHEMAS", "read_rows", "write_rows"]
+
+_TEXT: Final = pa.string()
+_NUMBER: Final = pa.int64()
+_REAL: Final = pa.float64()
+_IDS: Final = pa.list_(pa.string())
+
+SCHEMAS: Mapping[str, pa.Schema] = {
+    "documents": pa.schema(
+        [
+            ("id", _TEXT),
+            ("human_readable_id", _NUMBER),
+            ("title", _TEXT),
+            ("text", _TEXT),
+            ("text_unit_ids", _IDS),
+            ("creation_date", _TEXT),
+            ("raw_data", _TEXT),
+        ]
+    ),
+    "text_units": pa.schema(
+        [
+            ("id", _TEXT),
+            ("human_readable_id", _NUMBER),
+            ("text", _TEXT),
+            ("n_tokens", _NUMBER),
+            ("document_id", _TEXT),
+            ("entity_ids", _IDS),
+            ("relationship_ids", _IDS),
+            ("covariate_ids", _IDS),
+        ]
+    ),
+    "entities": pa.schema(
+        [
+            ("id", _TEXT),
+            ("human_readable_id", _NUMBER),
+            ("title", _TEXT),
+            ("type", _TEXT),
+            ("description", _TEXT),
+            ("text_unit_ids", _IDS),
+            ("frequency", _NUMBER),
+            ("degree", _NUMBER),
+        ]
+    ),
+    "relationships": pa.schema(
+        [
+            ("id", _TEXT),
+            ("human_readable_id", _NUMBER),
+            ("source", _TEXT),
+            ("target", _TEXT),
+            ("description", _TEXT),
+            ("weight", _REAL),
+            ("combined_degree", _NUMBER),
+            ("text_unit_ids", _IDS),
+        ]
+    ),
+    "communities": pa.schema(
+        [
+            ("id", _TEXT),
+            ("human_readable_id", _NUMBER),
+            ("community", _NUMBER),
+            ("level", _NUMBER),
+            ("parent", _NUMBER),
+            ("children", pa.list_(pa.int64())),
+            ("title", _TEXT),
+            ("entity_ids", _IDS),
+            ("relationship_ids", _IDS),
+            ("text_unit_ids", _IDS),
+            ("period", _TEXT),
+            ("size", _NUMBER),
+        ]
+    ),
+    "community_reports": pa.schema(
+        [
+            ("id", _TEXT),
+            ("human_readable_id", _NUMBER),
+            ("community", _NUMBER),
+            ("level", _NUMBER),
+            ("parent", _NUMBER),
+            ("children", pa.list_(pa.int64())),
+            ("title", _TEXT),
+            ("summary", _TEXT),
+            ("full_content", _TEXT),
+            ("rank", _REAL),
+            ("rating_explanation", _TEXT),
+            (
+                "findings",
+                pa.list_(pa.struct([("summary", pa.string()), ("explanation", pa.string())])),
+            ),
+            ("full_content_json", _TEXT),
+            ("period", _TEXT),
+            ("size", _NUMBER),
+        ]
+    ),
+    # Ours: every place where a text unit stands. The library's tables hold one document for each.
+    "sources": pa.schema(
+        [("text_unit_id", _TEXT), ("path", _TEXT), ("page", _NUMBER), ("row", _NUMBER)]
+    ),
+}
+"""Table → its columns, in order."""
+
+
+def write_rows(folder: Path, table: str, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Write ``rows`` as ``folder/table.parquet``; the order is kept."""
+    content = pa.Table.from_pylist(list(rows), schema=SCHEMAS[table])
+    pq.write_table(content, folder / f"{table}.parquet", compression="zstd")
+
+
+def read_rows(
+    folder: Path, table: str, columns: Sequence[str] | None = None
+) -> list[dict[str, Any]]:
+    """Return the rows of ``folder/table.parquet``.
+
+    Raises:
+        TableNotFoundError: The table is missing or damaged.
+    """
+    path = folder / f"{table}.parquet"
+    try:
+        content = pq.read_table(path, columns=None if columns is None else list(columns))
+    except (OSError, pa.ArrowException) as error:
+        raise TableNotFoundError(
+            f"table {table!r} cannot be read from {path} ({type(error).__name__}): the index is "
+            "incomplete; build it again with 'holodeck index --force'"
+        ) from error
+    rows: list[dict[str, Any]] = content.to_pylist()
+    return rows

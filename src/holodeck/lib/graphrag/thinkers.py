@@ -1,0 +1,73 @@
+"""Who thinks for an index and for its answers: the provider's own steps, or prompts to its model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from holodeck.errors import ConfigError
+from holodeck.lib.contracts import AnswerSteps, IndexSteps
+from holodeck.lib.graphrag.prompted_answer import PromptedAnswerSteps
+from holodeck.lib.graphrag.prompted_index import PromptedIndexSteps
+from holodeck.lib.graphrag.prompts import INDEX_PROMPTS, read_prompts
+from holodeck.lib.resources import ResolvedTool, Resources
+from holodeck.models.tool import DEFAULT_ENTITY_TYPES, GraphRAGConfig, GraphRAGModelConfig
+
+__all__ = ["INDEXING", "SEARCH", "open_answer_steps", "open_index_steps"]
+
+INDEXING = "graphrag.indexing_model"
+SEARCH = "graphrag.search_model"
+
+
+def open_index_steps(resolved: ResolvedTool, resources: Resources) -> IndexSteps:
+    """Return who extracts, summarises and reports for this tool."""
+    graphrag, settings = _settings(resolved, "indexing_model")
+    entity_types = tuple(graphrag.entity_types or DEFAULT_ENTITY_TYPES)
+    native = resources.steps(settings, INDEXING, entity_types=entity_types)
+    if native is not None:
+        if not graphrag.skip_claim_extraction:
+            raise ConfigError(
+                f"provider {settings.provider!r} cannot extract claims: set "
+                "skip_claim_extraction: true, or an indexing_model of another provider",
+                field="graphrag.skip_claim_extraction",
+            )
+        return native
+    return PromptedIndexSteps(
+        chat=resources.chat(settings, INDEXING),
+        settings=settings,
+        prompts=read_prompts(INDEX_PROMPTS),
+        entity_types=entity_types,
+        max_gleanings=graphrag.max_gleanings,
+        memo=resources.replies,
+    )
+
+
+def open_answer_steps(
+    resolved: ResolvedTool, resources: Resources, prompts: Mapping[str, str]
+) -> AnswerSteps:
+    """Return who answers for this tool.
+
+    Args:
+        resolved: The tool, its models filled in.
+        resources: Where models come from.
+        prompts: The search prompts that were kept beside the index.
+    """
+    graphrag, settings = _settings(resolved, "search_model")
+    native = resources.steps(settings, SEARCH)
+    if native is not None:
+        return native
+    return PromptedAnswerSteps(
+        chat=resources.chat(settings, SEARCH),
+        settings=settings,
+        prompts=prompts,
+        response_type=graphrag.response_type,
+    )
+
+
+def _settings(resolved: ResolvedTool, which: str) -> tuple[GraphRAGConfig, GraphRAGModelConfig]:
+    graphrag = resolved.tool.graphrag
+    settings = None if graphrag is None else getattr(graphrag, which)
+    if graphrag is None or settings is None:
+        raise ConfigError(
+            f"tool {resolved.tool.name!r} has no graphrag.{which}: its settings were not filled in"
+        )
+    return graphrag, settings

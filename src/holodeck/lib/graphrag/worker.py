@@ -1,0 +1,95 @@
+"""The child process that builds a generation: the library's side effects stay in it.
+
+It reads one JSON order from standard input, writes one JSON event a line to the descriptor that
+was its standard output, and ends when its parent does (standard input reaches its end).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import os
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TextIO
+
+from holodeck import errors
+from holodeck.lib.contracts import Progress
+from holodeck.lib.graphrag.build import Build
+from holodeck.lib.graphrag.order import BuildOrder, run_order
+from holodeck.lib.resources import Resources
+
+__all__ = ["main"]
+
+
+def main() -> int:
+    """Carry out the order on standard input; 0 when the generation stands."""
+    events = _private_stdout()
+    order = BuildOrder.from_json(sys.stdin.readline())
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    _log_to(order.log_file)
+    send = _sender(events)
+    try:
+        build = asyncio.run(_carry_out(order, send))
+    except errors.HolodeckError as error:
+        logging.getLogger(__name__).debug("the build failed", exc_info=True)
+        send({"event": "error", "type": type(error).__name__, "message": str(error)})
+        return 1
+    send({"event": "done", "counts": build.counts, "warnings": build.warnings})
+    return 0
+
+
+async def _carry_out(order: BuildOrder, send: Callable[[dict[str, Any]], None]) -> Build:
+    def report(progress: Progress) -> None:
+        send(
+            {
+                "event": "progress",
+                "step": progress.step,
+                "done": progress.done,
+                "total": progress.total,
+            }
+        )
+
+    resources = Resources(order.execution, cache_dir=order.cache_dir)
+    try:
+        return await run_order(order, resources, report)
+    finally:
+        await resources.close()
+
+
+def _private_stdout() -> TextIO:
+    """Keep the real standard output for events; what the library prints goes to stderr."""
+    events = os.fdopen(os.dup(1), "w", encoding="utf-8", buffering=1)
+    os.dup2(2, 1)
+    return events
+
+
+def _sender(events: TextIO) -> Callable[[dict[str, Any]], None]:
+    lock = threading.Lock()
+
+    def send(event: dict[str, Any]) -> None:
+        with lock:
+            events.write(json.dumps(event) + "\n")
+
+    return send
+
+
+def _end_with_parent() -> None:
+    sys.stdin.read()
+    os._exit(1)
+
+
+def _log_to(path: Path) -> None:
+    logging.basicConfig(
+        filename=path,
+        encoding="utf-8",
+        level=logging.INFO,
+        format="%(asctime)s %(levelname)s %(name)s: %(message)s",
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

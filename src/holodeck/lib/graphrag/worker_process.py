@@ -1,0 +1,99 @@
+"""The parent's side of a build: start the child, hand it the order, hear of its progress."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import sys
+from collections.abc import Sequence
+
+from holodeck import errors
+from holodeck.lib.contracts import Progress, ProgressListener
+from holodeck.lib.graphrag.order import BuildOrder
+
+__all__ = ["build_in_child"]
+
+LONGEST_EVENT = 1 << 20
+_GRACE_SECONDS = 5.0
+
+
+async def build_in_child(
+    order: BuildOrder, on_progress: ProgressListener
+) -> tuple[dict[str, int], Sequence[str]]:
+    """Build a generation in a child process; return its counts and warnings.
+
+    The child ends when this is cancelled, and when this process dies.
+
+    Raises:
+        IndexingError: The build failed, or the child died.
+    """
+    child = await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-m",
+        "holodeck.lib.graphrag.worker",
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        limit=LONGEST_EVENT,
+        env=_environment(),
+        start_new_session=True,  # Ctrl-C reaches the parent alone, which then ends the child
+    )
+    complaints = asyncio.create_task(_tail(child))
+    try:
+        if child.stdin is None or child.stdout is None:
+            raise errors.IndexingError("the build process has no pipes: please report this")
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+            child.stdin.write((order.to_json() + "\n").encode("utf-8"))
+            await child.stdin.drain()
+        async for line in child.stdout:
+            event = json.loads(line)
+            if event["event"] == "progress":
+                on_progress(Progress(step=event["step"], done=event["done"], total=event["total"]))
+            elif event["event"] == "error":
+                raise _error(event["type"], event["message"])
+            else:
+                return event["counts"], tuple(event["warnings"])
+        await child.wait()
+        raise errors.IndexingError(
+            f"the build process ended without a result (exit code {child.returncode}): "
+            f"{await complaints or 'it said nothing'}. Its log is {order.log_file}; run "
+            "'holodeck index' again to go on"
+        )
+    finally:
+        await _end(child)
+        complaints.cancel()
+
+
+def _environment() -> dict[str, str]:
+    """Return the child's environment: it imports what this process imports."""
+    paths = [path for path in sys.path if path]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "PYTHONUTF8": "1"}
+
+
+def _error(name: str, message: str) -> errors.HolodeckError:
+    kind = getattr(errors, name, errors.IndexingError)
+    if isinstance(kind, type) and issubclass(kind, errors.HolodeckError):
+        return kind(message)
+    return errors.IndexingError(message)
+
+
+async def _tail(child: asyncio.subprocess.Process) -> str:
+    """Return the last lines that the child wrote to stderr, once it has ended."""
+    lines: list[str] = []
+    if child.stderr is not None:
+        async for line in child.stderr:
+            lines = [*lines[-4:], line.decode("utf-8", "replace").strip()]
+    return " / ".join(lines)
+
+
+async def _end(child: asyncio.subprocess.Process) -> None:
+    """Close the child's input, which it ends by, and wait; kill it when it does not."""
+    if child.stdin is not None:
+        child.stdin.close()
+    try:
+        await asyncio.wait_for(child.wait(), _GRACE_SECONDS)
+    except TimeoutError:
+        child.kill()
+        await child.wait()
