@@ -1,5 +1,6 @@
-"""Every name that is taken from the graphrag library: the one module (with ``config``) to look at
-when its version is raised.
+"""Every name that is taken from the graphrag library.
+
+This (with ``config``) is the one module to look at when its version is raised.
 
 Only its api, command line, settings and tables are kept stable by its makers. Importing it takes
 seconds, patches asyncio for the process and removes log handlers, so it happens in the child
