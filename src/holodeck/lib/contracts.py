@@ -34,9 +34,11 @@ __all__ = [
     "Entity",
     "Extraction",
     "Finding",
+    "IndexStatus",
     "IndexSteps",
     "Message",
     "Progress",
+    "ProgressListener",
     "Relationship",
     "Report",
     "SearchEngine",
@@ -352,6 +354,27 @@ class Progress:
 ProgressListener = Callable[[Progress], None]
 
 
+@dataclass(frozen=True, kw_only=True)
+class IndexStatus:
+    """What is indexed and how fresh it is.
+
+    Attributes:
+        location: Folder of the index.
+        indexed_at: UTC, ISO 8601; ``None`` when there is no index.
+        stale_reason: Why the next ``initialize`` would build; ``None``: up to date.
+        counts: What the index holds, ``files`` among it.
+        skipped: Files that are not in the index, by relative path, and why.
+        warnings: What else was tolerated.
+    """
+
+    location: str
+    indexed_at: str | None = None
+    stale_reason: str | None = None
+    counts: Mapping[str, int] = field(default_factory=dict)
+    skipped: Mapping[str, str] = field(default_factory=dict)
+    warnings: Sequence[str] = ()
+
+
 class SearchEngine(ABC):
     """One way to index documents and to search them; the tool holds exactly one."""
 
@@ -367,6 +390,15 @@ class SearchEngine(ABC):
     @abstractmethod
     def index_stats(self) -> dict[str, int]:
         """Counts of what the index holds, ``files`` among them; empty before ``initialize``."""
+
+    @property
+    @abstractmethod
+    def was_built(self) -> bool:
+        """Whether the last ``initialize`` built; ``False``: the index was up to date."""
+
+    @abstractmethod
+    def status(self) -> IndexStatus:
+        """Say what is indexed and how fresh it is; calls no model and opens no table."""
 
     @abstractmethod
     async def initialize(self, force_reindex: bool = False) -> None:

@@ -171,7 +171,7 @@ def _outer_end(edge: ContextRelationship, titles: set[str]) -> str:
 def _text_units(
     index: GraphIndex, entity_ids: Sequence[str], query: NDArray[np.float32]
 ) -> list[str]:
-    """Return the entities' text units: nearest to the question first, more entities before fewer."""
+    """Return the entities' text units, those near the question and with many entities first."""
     mentions = Counter(unit for key in entity_ids for unit in index.units_of_entity[key])
     scores: dict[str, float] = {}
     if index.unit_vectors is not None:
@@ -182,11 +182,10 @@ def _text_units(
             if key in mentions
         }
     most = max(mentions.values(), default=1)
-    ranked = sorted(
+    return sorted(
         (key for key in mentions if key in index.text_units),
         key=lambda key: (-(scores.get(key, 0.0) + mentions[key] / most), key),
     )
-    return ranked
 
 
 def _take(

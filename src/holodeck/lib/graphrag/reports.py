@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any, TypeVar
 
 from holodeck.errors import HolodeckError, IndexingError
@@ -48,17 +49,24 @@ async def write_reports(build: Build) -> None:
     written: dict[int, tuple[Report, dict[str, Any]]] = {}
     for level in sorted({row["level"] for row in communities}, reverse=True):
         rows = [row for row in communities if row["level"] == level]
-
-        async def write(community: Row) -> tuple[Report, dict[str, Any]]:
-            numbered = _context(community, entities, edges, written)
-            report = await _ask(build, community, numbered.context)
-            return report, _row(community, report, numbered.tables)
-
+        write = partial(_write, build, entities, edges, written)
         results = await map_bounded(write, rows, build, f"reports of level {level}")
         written |= {row["community"]: result for row, result in zip(rows, results, strict=True)}
     write_rows(
         build.output, "community_reports", [written[number][1] for number in sorted(written)]
     )
+
+
+async def _write(
+    build: Build,
+    entities: Mapping[str, Row],
+    edges: Mapping[str, Row],
+    written: Mapping[int, tuple[Report, dict[str, Any]]],
+    community: Row,
+) -> tuple[Report, dict[str, Any]]:
+    numbered = _context(community, entities, edges, written)
+    report = await _ask(build, community, numbered.context)
+    return report, _row(community, report, numbered.tables)
 
 
 async def _ask(build: Build, community: Row, context: CommunityContext) -> Report:

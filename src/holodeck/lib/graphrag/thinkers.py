@@ -1,4 +1,4 @@
-"""Who thinks for an index and for its answers: the provider's own steps, or prompts to its model."""
+"""Who thinks for an index and its answers: the provider's own steps, or prompts to its model."""
 
 from __future__ import annotations
 
