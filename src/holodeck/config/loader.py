@@ -18,7 +18,7 @@ from holodeck.config.messages import explain
 from holodeck.config.problems import FieldPath, Problem, field_name, problems_error
 from holodeck.errors import ConfigError
 from holodeck.lib.imports import load_object
-from holodeck.lib.paths import resolve_path
+from holodeck.lib.paths import openable, resolve_path
 from holodeck.models.agent import AgentConfig
 from holodeck.models.tool import VectorstoreTool
 
@@ -118,8 +118,8 @@ def load_agent(file: str | Path, *, environ: Mapping[str, str] | None = None) ->
         ConfigError: The file cannot be used; it names file, line and field, and lists every
             problem that was found.
     """
-    path = Path(file).expanduser().absolute()
-    text = _read_agent_file(path)
+    path = _locate(file)
+    text = read_text(path)
     environment = read_environment(path.parent, os.environ if environ is None else environ)
     settings = read_settings(text, partial(expand, environment=environment))
     config, problems = _validate(settings)
@@ -134,17 +134,23 @@ def load_agent(file: str | Path, *, environ: Mapping[str, str] | None = None) ->
     )
 
 
-def _read_agent_file(file: Path) -> str:
-    if file.is_dir():
-        raise ConfigError("is a folder: name the agent's YAML file in it", file=file)
-    if not file.exists():
-        raise ConfigError(
-            "does not exist: name an agent's YAML file, or make one with 'holodeck init'",
-            file=file,
-        )
-    if file.stat().st_size > MAX_BYTES:
-        raise ConfigError(f"is larger than {MAX_BYTES:,} bytes, which no agent needs", file=file)
-    return read_text(file)
+def _locate(file: str | Path) -> Path:
+    """Return the absolute path of a file that can be an agent's."""
+    path = Path(file)
+    try:
+        path = openable(file).expanduser().absolute()
+        size = path.stat().st_size
+        is_folder = path.is_dir()
+    except (FileNotFoundError, NotADirectoryError):
+        message = "does not exist: name an agent's YAML file, or make one with 'holodeck init'"
+        raise ConfigError(message, file=path) from None
+    except (OSError, RuntimeError, ValueError) as error:
+        raise ConfigError(f"cannot be opened ({error}): mend the path", file=path) from error
+    if is_folder:
+        raise ConfigError("is a folder: name the agent's YAML file in it", file=path)
+    if size > MAX_BYTES:
+        raise ConfigError(f"is larger than {MAX_BYTES:,} bytes, which no agent needs", file=path)
+    return path
 
 
 def _validate(settings: YamlSettings) -> tuple[AgentConfig | None, list[Problem]]:

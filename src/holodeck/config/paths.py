@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 from holodeck.config.loader import LoadedAgent
 from holodeck.config.problems import FieldPath
-from holodeck.errors import SourceNotFoundError
+from holodeck.errors import ConfigError, SourceNotFoundError
 from holodeck.lib.paths import resolve_cache_dir, resolve_source, resolve_storage_dir
 from holodeck.models.tool import VectorstoreTool
 
@@ -34,23 +36,40 @@ def validate_paths(agent: LoadedAgent) -> None:
     """
     agent.instructions()
     for number, tool in enumerate(agent.config.tools):
-        source = resolve_source(tool, agent.base_dir)
-        if not source.exists():
+        path: FieldPath = ("tools", number, "source")
+        with _blaming(agent, path):
+            source = resolve_source(tool, agent.base_dir)
+            is_there = source.exists()
+        if not is_there:
             raise agent.error(
                 f"Source path not found: {source}; put the documents there or mend the path",
-                ("tools", number, "source"),
+                path,
                 SourceNotFoundError,
             )
     _check_storage(agent)
     if agent.config.execution.cache:
-        cache = resolve_cache_dir(agent.config.execution, agent.base_dir)
-        _check_writable(agent, cache, ("execution", "cache_dir"))
+        path = ("execution", "cache_dir")
+        with _blaming(agent, path):
+            cache = resolve_cache_dir(agent.config.execution, agent.base_dir)
+        _check_writable(agent, cache, path)
+
+
+@contextmanager
+def _blaming(agent: LoadedAgent, path: FieldPath) -> Iterator[None]:
+    """Place what a path itself does wrong (a NUL, a name too long) at its setting."""
+    try:
+        yield
+    except ConfigError as error:
+        raise agent.error(error.message, path) from error
+    except OSError as error:
+        raise agent.error(f"the path cannot be looked at ({error.strerror})", path) from error
 
 
 def _check_storage(agent: LoadedAgent) -> None:
     tools = list(enumerate(agent.config.tools))
     for number, tool in tools:
-        storage = resolve_storage_dir(tool, agent.base_dir)
+        with _blaming(agent, _storage_path(agent, number)):
+            storage = resolve_storage_dir(tool, agent.base_dir)
         for _, other in tools:
             source = resolve_source(other, agent.base_dir)
             if _holds(storage, source):
@@ -91,7 +110,8 @@ def _index_of(tool: VectorstoreTool, base_dir: Path) -> dict[str, Any]:  # Any: 
 
 
 def _check_writable(agent: LoadedAgent, folder: Path, path: FieldPath) -> None:
-    nearest = next(place for place in (folder, *folder.parents) if place.exists())
+    with _blaming(agent, path):
+        nearest = next(place for place in (folder, *folder.parents) if place.exists())
     if not nearest.is_dir():
         raise agent.error(
             f"{nearest} is a file, where the folder {folder} must be: move it, or choose another",

@@ -2,19 +2,38 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
+from holodeck.errors import ConfigError
 from holodeck.models.config import ExecutionConfig
 from holodeck.models.tool import VectorstoreTool
 
-__all__ = ["resolve_cache_dir", "resolve_path", "resolve_source", "resolve_storage_dir"]
+__all__ = ["openable", "resolve_cache_dir", "resolve_path", "resolve_source", "resolve_storage_dir"]
 
 _INDEX_FOLDERS = {"default": "vectorstore", "graphrag": "graphrag"}
 
 
+def openable(path: str | Path) -> Path:
+    """Return ``path`` as this process can open it; the same path where it already can.
+
+    Under a locale such as ``C`` Python may spell file names in ASCII; YAML spells them in UTF-8.
+    """
+    return Path(os.fsdecode(os.fspath(path).encode("utf-8", "surrogateescape")))
+
+
 def resolve_path(path: str | Path, base_dir: str | Path) -> Path:
-    """Return ``path``, counted from ``base_dir``, absolute and without links; ``~`` is home."""
-    return (Path(base_dir) / Path(path).expanduser()).resolve()
+    """Return ``path``, counted from ``base_dir``, absolute and without links; ``~`` is home.
+
+    Raises:
+        ConfigError: No system could open it: a NUL, links in a circle, no such home.
+    """
+    try:
+        return (openable(base_dir) / openable(path).expanduser()).resolve()
+    except (OSError, RuntimeError, ValueError) as error:
+        raise ConfigError(
+            f"the path {str(path)!r} cannot be used ({error}): mend it where it is set"
+        ) from error
 
 
 def resolve_source(tool: VectorstoreTool, base_dir: str | Path) -> Path:

@@ -163,6 +163,13 @@ def test_a_file_that_is_missing_or_a_folder_says_what_to_do(tmp_path: Path) -> N
     assert str(tmp_path / "agent.yaml") in str(missing.value)
 
 
+@pytest.mark.parametrize("name", ["a\0b", "~nobody-of-this-name/a.yaml", "n" * 300])
+def test_a_path_that_cannot_be_opened_is_an_error(name: str, tmp_path: Path) -> None:
+    """No path, however odd, ends in a trace."""
+    with pytest.raises(ConfigError, match="cannot be opened"):
+        load_agent(name if name.startswith("~") else tmp_path / name, environ={})
+
+
 def test_a_file_in_another_encoding_names_the_line(tmp_path: Path) -> None:
     """Only UTF-8 is read, whatever the locale; a byte order mark is no trouble."""
     file = tmp_path / "agent.yaml"

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+import holodeck
 from holodeck.config.loader import load_agent
 from holodeck.config.paths import validate_paths
 from holodeck.errors import ConfigError, SourceNotFoundError
@@ -58,6 +61,23 @@ def test_missing_documents_are_a_missing_file(write_agent: WriteAgent, tmp_path:
     assert str(tmp_path / "nowhere") in str(caught.value)
     assert isinstance(caught.value, FileNotFoundError)
     assert (caught.value.line, caught.value.field) == (5, "tools[0].source")
+
+
+@pytest.mark.parametrize("path", [r'"a\0b"', "circle", "~nobody-of-this-name/x", "n" * 300])
+@pytest.mark.parametrize("setting", ["source", "storage_dir"])
+@pytest.mark.usefixtures("docs")
+def test_a_path_that_no_system_could_open_is_placed(
+    path: str, setting: str, write_agent: WriteAgent, tmp_path: Path
+) -> None:
+    """A NUL, links in a circle, no such home or a name too long: an error with its line."""
+    (tmp_path / "circle").symlink_to(tmp_path / "circle")
+    source, storage = (path, "i") if setting == "source" else ("docs", path)
+    file = write_agent(HEAD + graph_tool("g", source, f"storage_dir: {storage}"))
+
+    with pytest.raises(ConfigError) as caught:
+        check(file)
+
+    assert caught.value.line == (5 if setting == "source" else 9)
 
 
 @pytest.mark.parametrize("storage", ["docs", "docs/.", ".", "..", "/", "link"])
@@ -165,3 +185,30 @@ def test_missing_instructions_are_found(write_agent: WriteAgent) -> None:
     """The file of the instructions is one of the agent's paths."""
     with pytest.raises(ConfigError, match="does not exist"):
         check(write_agent("name: a\nmodel: {}\ninstructions: {file: no.md}\n"))
+
+
+def test_names_in_any_script_work_under_any_locale(write_agent: WriteAgent, tmp_path: Path) -> None:
+    """Where Python would read and spell files in ASCII, UTF-8 files and names still work."""
+    (tmp_path / "문서").mkdir()
+    file = write_agent(
+        HEAD + graph_tool("g", "문서", "storage_dir: 색인") + "    description: Café 🚀\n"
+    )
+    code = (
+        "import sys\n"
+        "from holodeck.config.loader import load_agent\n"
+        "from holodeck.config.paths import validate_paths\n"
+        "agent = load_agent(sys.argv[1])\n"
+        "validate_paths(agent)\n"
+        "print(sys.getfilesystemencoding(), ascii(agent.config.tools[0].description))\n"
+    )
+    locale = {"PYTHONUTF8": "0", "LC_ALL": "C", "PYTHONCOERCECLOCALE": "0"}
+
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(file)],
+        capture_output=True,
+        text=True,
+        env={**os.environ, **locale, "PYTHONPATH": str(Path(holodeck.__file__).parents[1])},
+    )
+
+    assert done.stderr == ""
+    assert done.stdout == "ascii 'Caf\\xe9 \\U0001f680'\n"

@@ -25,16 +25,10 @@ TABLE: dict[ProviderName, ProviderRow] = {
 }
 
 
-def graph_tool(
-    name: str = "t", embedding_model: str | None = None, **graph: Any
-) -> VectorstoreTool:
+def graph_tool(**graph: Any) -> VectorstoreTool:
     """Return a graph tool with these settings (Any: fields of ``graphrag``)."""
     return VectorstoreTool(
-        name=name,
-        source="docs",
-        engine="graphrag",
-        embedding_model=embedding_model,
-        graphrag=GraphRAGConfig(**graph),
+        name="t", source="docs", engine="graphrag", graphrag=GraphRAGConfig(**graph)
     )
 
 
