@@ -23,6 +23,7 @@ BASE_MODULES = (
     "results",
     "contracts",
     "extras",
+    "filenames",
     "tokens",
     "imports",
     "paths",

@@ -1,4 +1,4 @@
-"""The table of engines: a new one is a file, a row here and a word in ``VectorstoreTool.engine``."""
+"""The table of engines: a new one is a file, a row and a word in ``VectorstoreTool.engine``."""
 
 from __future__ import annotations
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
+from pathlib import Path
 from typing import Any, TypeVar
 
 from pydantic import SecretStr
@@ -22,9 +23,18 @@ from holodeck.lib.resolution import ResolvedTool, resolve_tool
 from holodeck.models.config import ExecutionConfig
 from holodeck.models.llm import ModelSettings, ProviderName, is_usable_key
 
-__all__ = ["ResolvedTool", "Resources", "resolve_tool"]
+__all__ = ["ResolvedTool", "Resources", "resolve_tool", "steps_version"]
 
 Model = TypeVar("Model", ChatModel, Embedder)
+
+
+def steps_version(settings: ModelSettings) -> int:
+    """Return the version of what the provider's own steps say; it shapes an index."""
+    return (
+        PROVIDER_TABLE[settings.provider].steps_version
+        if settings.provider in PROVIDER_TABLE
+        else 0
+    )
 
 
 class Resources:
@@ -34,6 +44,7 @@ class Resources:
         execution: Time budgets, concurrency and retries that every model is given.
         environ: Where keys and servers are looked for; default: the process's variables. An
             agent that was loaded from a file has its own (``LoadedAgent.environment``).
+        cache_dir: Folder of the paid replies; ``None`` keeps none.
         table: The providers.
     """
 
@@ -42,14 +53,18 @@ class Resources:
         execution: ExecutionConfig | None = None,
         *,
         environ: Mapping[str, str] | None = None,
+        cache_dir: Path | None = None,
         table: Mapping[ProviderName, ProviderRow] = PROVIDER_TABLE,
     ) -> None:
+        self._cache_dir = cache_dir
         self._execution = execution or ExecutionConfig()
         self._environ = os.environ if environ is None else environ
         self._table = table
         self._chats: dict[ModelAccess, ChatModel] = {}
         self._embedders: dict[ModelAccess, Embedder] = {}
-        self._steps: dict[ModelAccess, Any] = {}  # Any: IndexSteps and AnswerSteps in one
+        self._steps: dict[
+            tuple[ModelAccess, tuple[str, ...]], Any
+        ] = {}  # Any: IndexSteps and AnswerSteps in one
 
     def check(self, settings: ModelSettings, where: str) -> None:
         """Find out whether the model can be reached for, without importing its provider.
@@ -113,7 +128,9 @@ class Resources:
             self._embedders[access] = self._wrapped(row.load("embedder")(access), access)
         return self._embedders[access]
 
-    def steps(self, settings: ModelSettings, where: str) -> Any | None:  # Any: as in __init__
+    def steps(
+        self, settings: ModelSettings, where: str, *, entity_types: tuple[str, ...] = ()
+    ) -> Any | None:  # Any: as in __init__
         """Return the ``IndexSteps`` and ``AnswerSteps`` of a provider that thinks by rules.
 
         ``None`` says that the provider has a language model and the steps are prompts to it.
@@ -125,9 +142,10 @@ class Resources:
         if row.steps is None:
             return None
         access = self._access(settings, where, row.chat_default)
-        if access not in self._steps:
-            self._steps[access] = row.load("steps")(access)
-        return self._steps[access]
+        key = (access, entity_types)
+        if key not in self._steps:
+            self._steps[key] = row.load("steps")(access, entity_types=entity_types)
+        return self._steps[key]
 
     async def close(self) -> None:
         """Release every model, also when one of them fails to; then start from nothing."""

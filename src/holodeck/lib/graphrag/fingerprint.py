@@ -11,8 +11,7 @@ from holodeck.lib.documents import content_id
 from holodeck.lib.graphrag.build import STEPS
 from holodeck.lib.graphrag.library import library_version
 from holodeck.lib.graphrag.prompts import INDEX_PROMPTS, read_prompts
-from holodeck.lib.providers import PROVIDER_TABLE
-from holodeck.lib.resources import ResolvedTool
+from holodeck.lib.resources import ResolvedTool, steps_version
 from holodeck.lib.tokens import ENCODING_NAME
 from holodeck.models.tool import DEFAULT_ENTITY_TYPES, GraphRAGConfig
 
@@ -27,8 +26,9 @@ def shaping_settings(resolved: ResolvedTool) -> dict[str, str]:
     tool = resolved.tool
     graphrag = tool.graphrag or GraphRAGConfig()
     model = graphrag.indexing_model
-    settings = {
+    settings: dict[str, object] = {
         "encoding_fallback": tool.encoding_fallback,
+        "strict": tool.strict,
         "allow_external_links": tool.allow_external_links,
         "graphrag.chunk_size": graphrag.chunk_size,
         "graphrag.chunk_overlap": graphrag.chunk_overlap,
@@ -48,7 +48,7 @@ def shaping_settings(resolved: ResolvedTool) -> dict[str, str]:
             "graphrag.indexing_model.temperature": model.temperature,
             "graphrag.indexing_model.max_tokens": model.max_tokens,
             "graphrag.indexing_model.deployment_name": model.deployment_name,
-            "provider": PROVIDER_TABLE[model.provider].version,
+            "steps of the provider": steps_version(model),
         }
     return {name: json.dumps(value, ensure_ascii=False) for name, value in settings.items()}
 

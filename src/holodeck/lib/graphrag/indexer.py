@@ -26,7 +26,8 @@ from holodeck.lib.graphrag.storage import GraphRAGStorage, IndexMetadata
 from holodeck.lib.graphrag.tables import SCHEMAS, read_rows, write_rows
 from holodeck.lib.graphrag.thinkers import INDEXING
 from holodeck.lib.graphrag.worker_process import build_in_child
-from holodeck.lib.readers.source import ReadOptions, SourceReading, read_source
+from holodeck.lib.readers.options import read_options
+from holodeck.lib.readers.source import SourceReading, read_source
 from holodeck.lib.resources import ResolvedTool, Resources, resolve_tool
 from holodeck.models.config import ExecutionConfig
 from holodeck.models.tool import GraphRAGConfig, VectorstoreTool
@@ -54,6 +55,7 @@ class IndexingCallbacks:
         self._on_progress = on_progress
 
     def __call__(self, progress: Progress) -> None:
+        """Take note of a step that begins or goes on."""
         if progress.step != self.current_workflow:
             if self.current_workflow is not None:
                 self.workflows_completed.append(self.current_workflow)
@@ -119,7 +121,7 @@ class GraphRAGIndexer:
             IndexingError: A step failed; nothing was published.
         """
         source = Path(source_path)
-        if not source.exists():
+        if not await asyncio.to_thread(source.exists):
             raise SourceNotFoundError(
                 f"Source path not found: {source}. Create it, or set 'source' of tool "
                 f"{self.tool_config.name!r}"
@@ -182,7 +184,7 @@ class GraphRAGIndexer:
 
     async def _build(self, source: Path, settings: Mapping[str, str]) -> IndexMetadata:
         reading = await asyncio.to_thread(
-            read_source, source, ReadOptions.of(self.tool_config, self._execution)
+            read_source, source, read_options(self.tool_config, self._execution)
         )
         graphrag = self._resolved.tool.graphrag or GraphRAGConfig()
         prepared = await asyncio.to_thread(

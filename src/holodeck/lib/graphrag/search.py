@@ -139,7 +139,7 @@ class LocalSearchEngine(BaseSearchEngine):
         query = (await embedder.embed([question]))[0]
         selection = select_local(index, question, query, self._graphrag.community_level)
         context = selection.context
-        response, more = "", ()
+        response, more = "", tuple[str, ...]()
         if answer:
             given = await self._answer_steps(index).answer_local(question, context)
             response, more = given.text, given.notes
@@ -179,7 +179,7 @@ class GlobalSearchEngine(BaseSearchEngine):
         if not index.reports:
             return SearchResult(response=NO_REPORTS, search_mode=self.mode, notes=notes)
         reports = self._reports(index)
-        response, more = "", ()
+        response, more = "", tuple[str, ...]()
         if answer:
             given = await self._answer_steps(index).answer_global(question, reports)
             response, more = given.text, given.notes

@@ -26,7 +26,8 @@ from holodeck.errors import ConfigError, TableNotFoundError
 from holodeck.lib.documents import OWN_FOLDER_MARK
 from holodeck.lib.graphrag.leases import Lease, is_leased
 from holodeck.lib.paths import resolve_storage_dir
-from holodeck.lib.readers.source import ReadOptions, source_hash
+from holodeck.lib.readers.options import read_options
+from holodeck.lib.readers.source import source_hash
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -246,7 +247,7 @@ class GraphRAGStorage:
 
     def compute_source_hash(self, source_path: Path) -> str:
         """Return the SHA-256 over relative path and bytes of the files that are indexed."""
-        return source_hash(Path(source_path), ReadOptions.of(self._tool_config))
+        return source_hash(Path(source_path), read_options(self._tool_config))
 
     def needs_reindex(self, source_path: Path) -> bool:
         """Tell whether the documents changed since the last build, or there was none."""

@@ -22,7 +22,7 @@ def open_index_steps(resolved: ResolvedTool, resources: Resources) -> IndexSteps
     """Return who extracts, summarises and reports for this tool."""
     graphrag, settings = _settings(resolved, "indexing_model")
     entity_types = tuple(graphrag.entity_types or DEFAULT_ENTITY_TYPES)
-    native = resources.steps(settings, INDEXING, entity_types=entity_types)
+    native: IndexSteps | None = resources.steps(settings, INDEXING, entity_types=entity_types)
     if native is not None:
         if not graphrag.skip_claim_extraction:
             raise ConfigError(
@@ -37,7 +37,7 @@ def open_index_steps(resolved: ResolvedTool, resources: Resources) -> IndexSteps
         prompts=read_prompts(INDEX_PROMPTS),
         entity_types=entity_types,
         max_gleanings=graphrag.max_gleanings,
-        memo=resources.replies,
+        memo=None,
     )
 
 
@@ -52,7 +52,7 @@ def open_answer_steps(
         prompts: The search prompts that were kept beside the index.
     """
     graphrag, settings = _settings(resolved, "search_model")
-    native = resources.steps(settings, SEARCH)
+    native: AnswerSteps | None = resources.steps(settings, SEARCH)
     if native is not None:
         return native
     return PromptedAnswerSteps(

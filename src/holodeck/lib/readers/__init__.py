@@ -1,0 +1,58 @@
+"""One file a type: what each ending is read by.
+
+A reader is a function of this form. It gives the documents of one file in their order, and raises
+``ReadError`` with the reason when there are none to give:
+
+    def read(file: Path, path: str, options: ReadOptions) -> list[Document]
+
+``file`` is where to open it, ``path`` the name that every ``Place`` gets. To add a type, write the
+function in a file of its own and name it below. ``rst.py``, for example, would be:
+
+    def read(file: Path, path: str, options: ReadOptions) -> list[Document]:
+        text, notes = read_text(file, options)          # decoded and cleaned: decoding.py
+        return [Document(place=Place(path=path), text=without_markup(text), notes=notes)]
+
+with the row ``".rst": Reader("holodeck.lib.readers.rst:read")``, and a sample of the type in
+``tests/unit/lib/readers/test_readers_contract.py``: that test fails until there is one. Text from
+anywhere but ``read_text`` goes through ``clean_text``. Modules named here are imported when a file
+needs them; a package that only one reader needs belongs to an extra (``lib/extras.py``), which the
+row names.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+__all__ = ["READERS", "Reader"]
+
+
+class Reader(NamedTuple):
+    """A row of the table.
+
+    Attributes:
+        function: ``module:function``.
+        extra: The extra that brings the packages it needs.
+    """
+
+    function: str
+    extra: str | None = None
+
+
+_TEXT = Reader("holodeck.lib.readers.text:read")
+_TABLE = Reader("holodeck.lib.readers.tables:read")
+_JSON_LINES = Reader("holodeck.lib.readers.json_records:read_lines")
+
+READERS: dict[str, Reader] = {
+    ".csv": _TABLE,
+    ".json": Reader("holodeck.lib.readers.json_records:read"),
+    ".jsonl": _JSON_LINES,
+    ".log": _TEXT,
+    ".markdown": _TEXT,
+    ".md": _TEXT,
+    ".ndjson": _JSON_LINES,
+    ".pdf": Reader("holodeck.lib.readers.pdf:read", extra="documents"),
+    ".text": _TEXT,
+    ".tsv": _TABLE,
+    ".txt": _TEXT,
+}
+"""Ending, in lower case → its reader. Both engines read the same types."""

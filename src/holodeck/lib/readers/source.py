@@ -1,0 +1,182 @@
+"""A source as a whole: its documents, what was skipped and why, and its hash."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from holodeck.errors import ConfigError, ReadError
+from holodeck.lib.documents import Document, SkippedFile
+from holodeck.lib.extras import has_extra
+from holodeck.lib.filenames import shown
+from holodeck.lib.imports import load_object
+from holodeck.lib.readers import READERS, Reader
+from holodeck.lib.readers.options import ReadOptions
+from holodeck.lib.readers.time_limit import run_within
+from holodeck.lib.readers.walk import FoundFile, walk
+
+__all__ = ["ReadOptions", "SourceReading", "read_source", "source_hash"]
+
+logger = logging.getLogger(__name__)
+
+_NOTES_OF_A_FILE = 20
+_BLOCK = 1 << 20
+
+
+@dataclass(frozen=True, kw_only=True)
+class SourceReading:
+    """What was read from a source.
+
+    Attributes:
+        documents: By path, then page or record.
+        skipped: What is not among them, and why, by path.
+        notes: What readers had to tolerate, as ``path: note``; the first twenty of a file.
+        files: Paths that ``documents`` come from.
+        source_hash: As ``source_hash`` gives it.
+    """
+
+    documents: tuple[Document, ...]
+    skipped: tuple[SkippedFile, ...]
+    notes: tuple[str, ...]
+    files: tuple[str, ...]
+    source_hash: str
+
+
+def source_hash(
+    root: Path, options: ReadOptions, *, readers: Mapping[str, Reader] = READERS
+) -> str:
+    """Return the SHA-256 over relative path and bytes of every file that would be read.
+
+    Nothing is parsed. Files without a reader do not count, nor those whose extra is missing:
+    installing it changes the hash.
+
+    Raises:
+        SourceNotFoundError: There is nothing at ``root``.
+    """
+    readable, _ = _readable(root, options, readers)
+    return _hash(readable)
+
+
+def read_source(
+    root: Path, options: ReadOptions, *, readers: Mapping[str, Reader] = READERS
+) -> SourceReading:
+    """Return the documents of every file below ``root`` that has a reader.
+
+    One file that cannot be read is skipped with its reason and never stops the others.
+
+    Raises:
+        SourceNotFoundError: There is nothing at ``root``.
+        ReadError: ``options.strict``, and files were skipped; the message lists them all.
+    """
+    readable, skipped = _readable(root, options, readers)
+    # The hash comes first: a file that changes in between then differs from it at the next run.
+    digest = _hash(readable)
+    documents: list[Document] = []
+    files: list[str] = []
+    for found, reader in readable:
+        try:
+            documents += _read_file(found, reader, options)
+            files.append(found.path)
+        except ReadError as error:
+            skipped.append(SkippedFile(path=found.path, reason=str(error)))
+    skipped.sort()
+    if options.strict and skipped:
+        raise ReadError(_strict_message(root, skipped))
+    return SourceReading(
+        documents=tuple(documents),
+        skipped=tuple(skipped),
+        notes=tuple(_notes(documents)),
+        files=tuple(files),
+        source_hash=digest,
+    )
+
+
+def _readable(
+    root: Path, options: ReadOptions, readers: Mapping[str, Reader]
+) -> tuple[list[tuple[FoundFile, Reader]], list[SkippedFile]]:
+    """Return the files that have a reader that works here, and all others with the reason."""
+    found = walk(root, allow_external_links=options.allow_external_links)
+    readable: list[tuple[FoundFile, Reader]] = []
+    skipped = list(found.skipped)
+    for file in found.files:
+        ending = PurePosixPath(file.path).suffix.lower()
+        reader = readers.get(ending)
+        if reader is None:
+            reason = f"no reader for {ending or 'a file without an ending'}"
+        elif reader.extra is not None and not has_extra(reader.extra):
+            reason = (
+                f"reading {ending} needs an extra: pip install 'holodeck[{reader.extra}]' (in a "
+                f"checkout: pip install -e '.[{reader.extra}]')"
+            )
+        else:
+            readable.append((file, reader))
+            continue
+        skipped.append(SkippedFile(path=file.path, reason=reason))
+    return readable, skipped
+
+
+def _hash(files: Iterable[tuple[FoundFile, Reader]]) -> str:
+    total = hashlib.sha256()
+    for found, _ in files:
+        content = hashlib.sha256()
+        try:
+            with found.file.open("rb") as stream:
+                while block := stream.read(_BLOCK):
+                    content.update(block)
+            part = content.hexdigest()
+        except OSError:
+            # Reading it fails too, and lists it; when it becomes readable, the hash changes.
+            part = "unreadable"
+        path = found.path.encode()
+        total.update(f"{len(path)}:".encode() + path + part.encode() + b"\n")
+    return total.hexdigest()
+
+
+def _read_file(found: FoundFile, reader: Reader, options: ReadOptions) -> Sequence[Document]:
+    """Return the documents of a file.
+
+    Raises:
+        ReadError: With the reason why there are none.
+    """
+    try:
+        read = load_object(reader.function)
+        documents: list[Document] = run_within(
+            options.file_timeout, lambda: read(found.file, found.path, options)
+        )
+    except (ReadError, ConfigError):
+        raise
+    except TimeoutError as error:
+        raise ReadError(
+            f"reading it took more than {options.file_timeout:g} s: raise execution.file_timeout, "
+            "or split the file"
+        ) from error
+    except Exception as error:
+        logger.debug("the reader of %s failed", found.path, exc_info=True)
+        raise ReadError(f"its reader failed: {type(error).__name__}: {error}") from error
+    if not documents:
+        raise ReadError("no text")
+    return documents
+
+
+def _notes(documents: Iterable[Document]) -> list[str]:
+    by_path: dict[str, list[str]] = defaultdict(list)
+    for document in documents:
+        by_path[document.place.path] += document.notes
+    lines: list[str] = []
+    for path, notes in by_path.items():
+        lines += [f"{path}: {note}" for note in notes[:_NOTES_OF_A_FILE]]
+        if len(notes) > _NOTES_OF_A_FILE:
+            lines.append(f"{path}: and {len(notes) - _NOTES_OF_A_FILE} more notes")
+    return lines
+
+
+def _strict_message(root: Path, skipped: Sequence[SkippedFile]) -> str:
+    lines = "".join(f"\n  {file}" for file in skipped)
+    return (
+        f"{len(skipped)} file(s) of {shown(str(root))!r} cannot be read, and 'strict' is set. "
+        f"Mend or remove them, or set strict: false:{lines}"
+    )

@@ -1,0 +1,61 @@
+"""Files that are too long to write out in a test."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Protocol
+
+import pytest
+
+
+class MakePdf(Protocol):
+    def __call__(self, file: Path, pages: Sequence[str], *, password: str | None = None) -> Path:
+        """Write a PDF with a line of text on each page; an empty line makes a scanned page."""
+
+
+def pdf_bytes(pages: Sequence[str]) -> bytes:
+    """A PDF written by hand: catalog, page tree, font, a one-pixel picture, pages."""
+    kids = " ".join(f"{5 + 2 * number} 0 R" for number in range(len(pages)))
+    bodies = [
+        b"<< /Type /Catalog /Pages 2 0 R >>",
+        f"<< /Type /Pages /Kids [{kids}] /Count {len(pages)} >>".encode(),
+        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+        b"<< /Type /XObject /Subtype /Image /Width 1 /Height 1 /ColorSpace /DeviceGray"
+        b" /BitsPerComponent 8 /Length 1 >>\nstream\n\x80\nendstream",
+    ]
+    for number, text in enumerate(pages):
+        drawn = f"BT /F1 12 Tf 20 100 Td ({text}) Tj ET" if text else "/I1 Do"
+        bodies.append(
+            b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 300 200] /Resources"
+            b" << /Font << /F1 3 0 R >> /XObject << /I1 4 0 R >> >>"
+            + f" /Contents {6 + 2 * number} 0 R >>".encode()
+        )
+        bodies.append(f"<< /Length {len(drawn)} >>\nstream\n{drawn}\nendstream".encode())
+    content, offsets = b"%PDF-1.4\n", list[int]()
+    for number, body in enumerate(bodies, start=1):
+        offsets.append(len(content))
+        content += f"{number} 0 obj\n".encode() + body + b"\nendobj\n"
+    rows = "".join(f"{offset:010d} 00000 n \n" for offset in offsets)
+    tail = (
+        f"xref\n0 {len(bodies) + 1}\n0000000000 65535 f \n{rows}"
+        f"trailer\n<< /Size {len(bodies) + 1} /Root 1 0 R >>\nstartxref\n{len(content)}\n%%EOF\n"
+    )
+    return content + tail.encode()
+
+
+@pytest.fixture
+def make_pdf() -> MakePdf:
+    """The writer of PDF files."""
+
+    def make(file: Path, pages: Sequence[str], *, password: str | None = None) -> Path:
+        file.write_bytes(pdf_bytes(pages))
+        if password is not None:
+            from pypdf import PdfWriter
+
+            writer = PdfWriter(clone_from=file)
+            writer.encrypt(password, algorithm="RC4-128")
+            writer.write(file)
+        return file
+
+    return make
