@@ -202,6 +202,13 @@ def test_blanks_that_leave_room_are_kept(blanks: int) -> None:
     assert joined(cut(text, 50, 10)) == text
 
 
+def test_a_blank_before_a_cluster_that_fills_a_chunk_is_kept() -> None:
+    """Where only the blank would fit beside a cluster, the cluster is cut and nothing is lost."""
+    text = f"{FAMILY}\t" * 4 + "a"
+
+    assert joined(cut(text, count_tokens(FAMILY), 0)) == text
+
+
 def test_a_blank_run_longer_than_a_chunk_is_left_out() -> None:
     """Blanks that fill whole chunks are not paid for; every word is kept."""
     text = "before" + "\n \t" * 2_000 + "after"
