@@ -4,7 +4,8 @@ What holds for every result, whatever the script of the text:
 
 - a chunk has at most ``chunk_size`` tokens, counted over its text alone;
 - ``"".join(chunk.text[chunk.overlap:] for chunk in chunks)`` is the document's text. Blank runs
-  that fill a whole chunk are the one exception: nobody pays for a chunk without a word in it;
+  that fill a chunk up, so that no character fits beside them, are the one exception: nobody pays
+  for a chunk without a word in it;
 - no cut goes through a character, nor through what a reader sees as one (an emoji family, a letter
   with its marks), unless that one alone is longer than a chunk;
 - every chunk adds something to read, so none repeats only what the one before ends with.
@@ -156,10 +157,10 @@ class _Cutter:
         hard = self._hard_end(start)
         while True:
             end = self._good_end(done, hard)
-            if end <= done:
-                if start < done:
-                    return None
-                end = hard  # one cluster longer than a chunk
+            if start < done and end <= done:
+                return None
+            if start == done and self._is_blank(done, end):
+                end = hard  # what follows the blanks, if any, is a cluster longer than the rest
             tokens = self._encode(self._text[start:end])
             if len(tokens) <= self._size:
                 return _Span(start, done, end, tokens)

@@ -194,6 +194,21 @@ def test_a_blank_tail_follows_something_to_read() -> None:
         assert all(chunk.text.strip() for chunk in chunks)
 
 
+@pytest.mark.parametrize("blanks", [10, 20, 30, 40, 44, 47])
+def test_blanks_that_leave_room_are_kept(blanks: int) -> None:
+    """Blanks beside which a character fits into a chunk belong to the text, to the last."""
+    text = "\n\t " * blanks + "internationalization" * 20 + "\n\t " * (blanks // 2)
+
+    assert joined(cut(text, 50, 10)) == text
+
+
+def test_a_blank_before_a_cluster_that_fills_a_chunk_is_kept() -> None:
+    """Where only the blank would fit beside a cluster, the cluster is cut and nothing is lost."""
+    text = f"{FAMILY}\t" * 4 + "a"
+
+    assert joined(cut(text, count_tokens(FAMILY), 0)) == text
+
+
 def test_a_blank_run_longer_than_a_chunk_is_left_out() -> None:
     """Blanks that fill whole chunks are not paid for; every word is kept."""
     text = "before" + "\n \t" * 2_000 + "after"
