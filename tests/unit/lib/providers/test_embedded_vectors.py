@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -14,6 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import holodeck
 from holodeck.errors import ConfigError
 from holodeck.lib.providers.access import ModelAccess
 from holodeck.lib.providers.embedded import WordLlamaEmbedder
@@ -115,8 +117,9 @@ def test_damaged_vectors_are_refused(tmp_path: Path, damage: str) -> None:
 
 def test_no_socket_is_opened_and_no_log_is_configured() -> None:
     """Embedding opens no socket, imports no downloader and leaves the root logger alone."""
+    child = {**os.environ, "PYTHONPATH": str(Path(holodeck.__file__).parents[1])}
     result = subprocess.run(
-        [sys.executable, "-c", OFFLINE], capture_output=True, text=True, check=False
+        [sys.executable, "-c", OFFLINE], capture_output=True, text=True, check=False, env=child
     )
 
     assert (result.stderr, result.stdout) == ("", "(1, 256)\nFalse []\n")
