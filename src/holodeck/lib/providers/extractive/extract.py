@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 import regex  # type: ignore[import-untyped]  # ships no types
 
@@ -128,6 +129,7 @@ def build_extraction(
     return Extraction(entities=entities, relationships=_relate(sentences, titles))
 
 
+@lru_cache(maxsize=4096)
 def _key(name: str) -> str:
     return sentence_key(name) or name
 

@@ -72,15 +72,20 @@ class Mention:
 
 def find_names(sentences: Sequence[str]) -> list[list[Mention]]:
     """Return the names of each sentence in order; the sentences are those of one chunk."""
-    known = _written_inside(sentences)
-    found = [_find_in(sentence, known) for sentence in sentences]
+    headings = [_is_heading(sentence) for sentence in sentences]
+    prose = [text for text, heading in zip(sentences, headings, strict=True) if not heading]
+    known = _written_inside(prose)
+    found = [
+        _find_in(sentence, known, is_heading=is_heading)
+        for sentence, is_heading in zip(sentences, headings, strict=True)
+    ]
     for mentions, others in zip(found, find_uncased_names(sentences), strict=True):
         mentions.extend(Mention(name=name, start=start, end=end) for name, start, end in others)
         mentions.sort(key=lambda mention: (mention.start, mention.end))
     return found
 
 
-def _find_in(sentence: str, known: frozenset[str]) -> list[Mention]:
+def _find_in(sentence: str, known: frozenset[str], *, is_heading: bool) -> list[Mention]:
     masked = _ADDRESS.sub(lambda match: " " * len(match.group()), sentence)
     mentions = []
     for match in _QUOTED.finditer(masked):
@@ -88,7 +93,6 @@ def _find_in(sentence: str, known: frozenset[str]) -> list[Mention]:
             name = _without_article(match.group(1).strip())
             mentions.append(Mention(name=name, start=match.start(), end=match.end()))
             masked = masked[: match.start()] + "\n" * len(match.group()) + masked[match.end() :]
-    is_heading = _is_heading(masked)
     for match in _RUN.finditer(masked):
         is_first = _starts_sentence(masked, match.start())
         for words, start, end in _parts(match, is_first=is_first, known=known):
@@ -101,8 +105,6 @@ def _written_inside(sentences: Sequence[str]) -> frozenset[str]:
     """Return the words that stand capitalised where nothing but being a name asks for it."""
     words: set[str] = set()
     for sentence in sentences:
-        if _is_heading(sentence):
-            continue
         for match in _RUN.finditer(sentence):
             inside = match.group().split()
             if _starts_sentence(sentence, match.start()):
