@@ -35,7 +35,7 @@ _CAPITAL = (
 )
 _PARTICLE = (
     r"(?:de(?:\s+(?:la|las|los))?|del|della|di|da|do|dos|das|du|des|la|le|van(?:\s+(?:der|den|de))?"
-    r"|von(?:\s+der)?|der|ten|ter|zu|bin|ibn|af|av|y|&|of(?:\s+the)?)"
+    r"|von(?:\s+der)?|der|ten|ter|zu|bin|ibn|af|av|y|&|(?:of|for)(?:\s+the)?)"
 )
 # Not a year: "Apollo 11" and "ISO 4217", but "Scott 1912" are two things.
 _NUMBER = r"(?:\p{N}{1,3}|(?:2[1-9]|[3-9]\p{N})\p{N}{2,3})(?![\p{N}\p{L}]|[.,:]\p{N}|\s*%)"
@@ -48,9 +48,14 @@ _ADDRESS = regex.compile(r"(?:https?://|www\.)\S+|\S+@\S+\.\S+")
 _POSSESSIVE = regex.compile(r"(?:['’]s|(?<=s)['’])$")
 _COMPOUND_ADJECTIVE = regex.compile(r"[-–]\p{Ll}{4,}$")
 _PLACE_IN_TEXT = word_set("chapter figure fig table section appendix page volume step note")
+_TAKES_FOR = word_set(
+    "society center centre centers council institute foundation association organization "
+    "organisation committee commission fund agency office department academy school award prize "
+    "medal ministry campaign movement party"
+)
 _PARTICLES = word_set(
     "de la las los del della di da do dos das du des le van der den von ten ter zu bin ibn af av y "
-    "& of the"
+    "& of for the"
 )
 _NUMERAL_AND_STOP = regex.compile(r"[IVX]\.")  # "World War I." ends a sentence
 _TOKEN = regex.compile(r"\S+")
@@ -162,7 +167,7 @@ def _parts(
                 parts[-1].pop()
             parts.append([])
             continue
-        if word == "of" and not _takes_of(tokens, position):
+        if word in ("of", "for") and not _joins(tokens, position):
             parts.append([])
             continue
         if word in ("The", "A", "An") and parts[-1] and parts[-1][-1][0][0].isupper():
@@ -186,9 +191,14 @@ def _is_date(tokens: list[tuple[str, int]], position: int) -> bool:
     return any(word.isdigit() for word in beside) or position == len(tokens) - 1
 
 
-def _takes_of(tokens: list[tuple[str, int]], position: int) -> bool:
-    """Tell whether "of" joins: after a common noun ("Bank of England"), not after a name."""
-    return position > 0 and is_common(tokens[position - 1][0])
+def _joins(tokens: list[tuple[str, int]], position: int) -> bool:
+    """Tell whether "of" or "for" is part of a name.
+
+    "of" joins after a common noun ("Bank of England"), "for" only after a word for a body or a
+    prize ("Center for Disease Control").
+    """
+    word, before = tokens[position][0], tokens[max(0, position - 1)][0]
+    return before.casefold() in _TAKES_FOR if word == "for" else is_common(before)
 
 
 def _trim(
