@@ -1,0 +1,1 @@
+"""What provider ``embedded`` does in place of a language model: find names, and quote sentences."""
