@@ -73,6 +73,7 @@ class LoadedAgent:
             base_dir=str(self.base_dir),
             execution_config=self.config.execution,
             agent_model=self.config.model,
+            environ=self.environment,
         )
 
     def instructions(self) -> str | None:

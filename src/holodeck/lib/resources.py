@@ -66,6 +66,17 @@ class Resources:
             tuple[ModelAccess, tuple[str, ...]], Any
         ] = {}  # Any: IndexSteps and AnswerSteps in one
 
+    @property
+    def environ(self) -> dict[str, str]:
+        """What the providers' own variables (keys, servers) say here; blank ones left out."""
+        names = {
+            name
+            for row in self._table.values()
+            for name in (row.key_variable, row.base_variable)
+            if name is not None
+        }
+        return {name: self._environ[name] for name in sorted(names) if self._environ.get(name)}
+
     def check(self, settings: ModelSettings, where: str) -> None:
         """Find out whether the model can be reached for, without importing its provider.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -32,7 +32,8 @@ class VectorStoreTool:
         base_dir: What relative paths resolve against; default: the working directory.
         execution_config: Time budgets, concurrency, retries and cache.
         agent_model: The model that the tool's models inherit from.
-        resources: Where models come from; default: the providers, keys from the environment.
+        environ: Where keys and servers are looked for; default: the process's variables.
+        resources: Where models come from; default: the providers.
         in_process: Build in this process instead of a child; for tests whose models are objects.
         on_progress: Told how far a build is.
 
@@ -49,6 +50,7 @@ class VectorStoreTool:
         execution_config: ExecutionConfig | None = None,
         *,
         agent_model: LLMProvider | None = None,
+        environ: Mapping[str, str] | None = None,
         resources: Resources | None = None,
         in_process: bool = False,
         on_progress: ProgressListener | None = None,
@@ -60,6 +62,7 @@ class VectorStoreTool:
             base_dir,
             execution_config,
             agent_model=agent_model,
+            environ=environ,
             resources=resources,
             in_process=in_process,
             on_progress=on_progress,

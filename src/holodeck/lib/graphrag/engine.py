@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar
 
@@ -36,7 +37,8 @@ class GraphRAGEngine(SearchEngine):
         base_dir: What relative paths resolve against; default: the working directory.
         execution_config: Time budgets, concurrency, retries and cache.
         agent_model: The model that the tool's models inherit from.
-        resources: Where models come from; default: the providers, keys from the environment.
+        environ: Where keys and servers are looked for; default: the process's variables.
+        resources: Where models come from; default: the providers.
         in_process: Build in this process instead of a child; for tests whose models are objects.
         on_progress: Told how far a build is.
 
@@ -54,6 +56,7 @@ class GraphRAGEngine(SearchEngine):
         execution_config: ExecutionConfig | None = None,
         *,
         agent_model: LLMProvider | None = None,
+        environ: Mapping[str, str] | None = None,
         resources: Resources | None = None,
         in_process: bool = False,
         on_progress: ProgressListener | None = None,

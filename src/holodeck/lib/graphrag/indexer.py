@@ -222,6 +222,7 @@ class GraphRAGIndexer:
         order = BuildOrder(
             resolved=self._resolved,
             execution=self._execution,
+            environ=self._resources.environ,
             storage_dir=self.storage.storage_dir,
             source=source,
             output=tables,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,10 +26,15 @@ __all__ = ["BuildOrder", "run_order"]
 
 @dataclass(frozen=True, kw_only=True)
 class BuildOrder:
-    """One generation to build from the prepared tables in ``output``."""
+    """One generation to build from the prepared tables in ``output``.
+
+    Attributes:
+        environ: The providers' variables, which may come from a ``.env`` file.
+    """
 
     resolved: ResolvedTool
     execution: ExecutionConfig
+    environ: Mapping[str, str]
     storage_dir: Path
     source: Path
     output: Path
@@ -44,6 +49,7 @@ class BuildOrder:
                 "tool": _dump(self.resolved.tool),
                 "embedding": _dump(self.resolved.embedding),
                 "execution": _dump(self.execution),
+                "environ": dict(self.environ),
                 "paths": {
                     name: str(getattr(self, name))
                     for name in (
@@ -68,6 +74,7 @@ class BuildOrder:
                 embedding=ModelSettings.model_validate(data["embedding"]),
             ),
             execution=ExecutionConfig.model_validate(data["execution"]),
+            environ=data["environ"],
             **{name: Path(path) for name, path in data["paths"].items()},
         )
 

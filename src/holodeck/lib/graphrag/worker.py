@@ -53,7 +53,11 @@ async def _carry_out(order: BuildOrder, send: Callable[[dict[str, Any]], None]) 
             }
         )
 
-    resources = Resources(order.execution, cache_dir=order.cache_dir)
+    resources = Resources(
+        order.execution,
+        environ={**os.environ, **order.environ},
+        cache_dir=order.cache_dir,
+    )
     try:
         return await run_order(order, resources, report)
     finally:
