@@ -44,6 +44,7 @@ _JSON_LINES = Reader("holodeck.lib.readers.json_records:read_lines")
 
 READERS: dict[str, Reader] = {
     ".csv": _TABLE,
+    ".docx": Reader("holodeck.lib.readers.docx:read"),
     ".json": Reader("holodeck.lib.readers.json_records:read"),
     ".jsonl": _JSON_LINES,
     ".log": _TEXT,
