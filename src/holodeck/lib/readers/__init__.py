@@ -23,7 +23,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["READERS", "Reader"]
+__all__ = ["READERS", "READERS_VERSION", "Reader"]
+
+READERS_VERSION: int = 1
+"""Raised when a file gives other documents than before; part of every config hash."""
 
 
 class Reader(NamedTuple):

@@ -137,6 +137,7 @@ def test_every_sample_has_a_row() -> None:
     assert set(SAMPLES) == set(READERS)
 
 
+@pytest.mark.integration
 def test_the_table_imports_no_reader() -> None:
     """A reader is imported when a file needs it: the table is reached by every command."""
     code = (

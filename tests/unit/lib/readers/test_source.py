@@ -156,6 +156,7 @@ def test_strict_accepts_a_source_without_losses(tmp_path: Path) -> None:
     assert read_source(tmp_path, ReadOptions(strict=True)).files == ("a.txt",)
 
 
+@pytest.mark.integration
 def test_a_missing_extra_is_named_for_each_file_that_needs_it(tmp_path: Path) -> None:
     """A file whose extra is not installed is skipped with the way to install it."""
     (tmp_path / "a.txt").write_text("Ada", encoding="utf-8")
