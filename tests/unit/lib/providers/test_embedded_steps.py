@@ -56,7 +56,9 @@ def test_the_table_of_providers_finds_the_steps() -> None:
     for_indexing: IndexSteps = STEPS
     for_answers: AnswerSteps = STEPS
 
-    assert loaded is type(for_indexing) is type(for_answers) is ExtractiveSteps
+    assert loaded is ExtractiveSteps
+    assert isinstance(for_indexing, loaded)
+    assert isinstance(for_answers, loaded)
 
 
 async def test_an_answer_quotes_what_fits_and_cites_every_record_that_has_it() -> None:
