@@ -23,18 +23,9 @@ from holodeck.lib.resolution import ResolvedTool, resolve_tool
 from holodeck.models.config import ExecutionConfig
 from holodeck.models.llm import ModelSettings, ProviderName, is_usable_key
 
-__all__ = ["ResolvedTool", "Resources", "resolve_tool", "steps_version"]
+__all__ = ["ResolvedTool", "Resources", "resolve_tool"]
 
 Model = TypeVar("Model", ChatModel, Embedder)
-
-
-def steps_version(settings: ModelSettings) -> int:
-    """Return the version of what the provider's own steps say; it shapes an index."""
-    return (
-        PROVIDER_TABLE[settings.provider].steps_version
-        if settings.provider in PROVIDER_TABLE
-        else 0
-    )
 
 
 class Resources:
@@ -149,9 +140,9 @@ class Resources:
         Raises:
             ConfigError: As for ``check``.
         """
-        row = self._row(settings, where)
-        if row.steps is None:
+        if provider_row(settings.provider, where, self._table).steps is None:
             return None
+        row = self._row(settings, where)
         access = self._access(settings, where, row.chat_default)
         key = (access, entity_types)
         if key not in self._steps:

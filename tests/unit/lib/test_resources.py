@@ -60,8 +60,9 @@ class NoEmbedder(Embedder):
 class Rules:
     """Steps without a language model."""
 
-    def __init__(self, access: ModelAccess) -> None:
+    def __init__(self, access: ModelAccess, *, entity_types: Sequence[str] = ()) -> None:
         self.access = access
+        self.entity_types = tuple(entity_types)
 
 
 TABLE: dict[ProviderName, ProviderRow] = {

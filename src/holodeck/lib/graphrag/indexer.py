@@ -127,7 +127,7 @@ class GraphRAGIndexer:
                 f"{self.tool_config.name!r}"
             )
         self.built = False
-        settings = shaping_settings(self._resolved)
+        settings = shaping_settings(self._resolved, self._resources)
         if self.stale_reason(source, force, settings) is None:
             return self._published()
         self._check_models()
@@ -156,7 +156,9 @@ class GraphRAGIndexer:
         if force:
             return "a rebuild was asked for"
         metadata = self.storage.get_metadata()
-        wanted = settings if settings is not None else shaping_settings(self._resolved)
+        wanted = (
+            settings if settings is not None else shaping_settings(self._resolved, self._resources)
+        )
         if metadata is not None and metadata.config_hash != config_hash(wanted):
             changes = changed_settings(metadata.settings, wanted)
             return f"settings changed ({'; '.join(changes)})"

@@ -28,9 +28,12 @@ from holodeck.lib.graphrag.values import REPORT_WORDS
 from holodeck.lib.graphrag.write_context import report_context
 from holodeck.models.llm import ModelSettings
 
-__all__ = ["Memo", "PromptedIndexSteps"]
+__all__ = ["PROMPTED_VERSION", "Memo", "PromptedIndexSteps"]
 
 SUMMARY_WORDS = 500
+
+PROMPTED_VERSION = "prompted 1"
+"""Raised when the steps give another output for the same replies: indexes are then built anew."""
 
 
 class Memo(Protocol):
@@ -73,6 +76,11 @@ class PromptedIndexSteps:
         self._entity_types = ",".join(entity_types)
         self._max_gleanings = max_gleanings
         self._memo = memo
+
+    @property
+    def version(self) -> str:
+        """What the output depends on besides input and settings."""
+        return PROMPTED_VERSION
 
     async def extract(self, text: str) -> Extraction:
         """Return what one chunk says, over all passes."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
-import regex  # type: ignore[import-untyped]  # ships no types
+import regex
 
 from holodeck.lib.contracts import Answer, AnswerContext, ContextReport
 from holodeck.lib.providers.extractive.cite import cite, without_references
@@ -33,8 +33,8 @@ NOTE = (
 NOTHING_FOUND = "Nothing relevant to the question was found in the documents."
 
 RELEVANT = 0.25
-"""Score from which a sentence is quoted. Of questions asked of texts that have nothing to do with
-them nine in ten stay below it, of questions with an answer one in ten."""
+"""Score from which a sentence is quoted. It errs towards quoting: a question asked of texts that
+have nothing to do with it may still get a quotation, whose source then shows why."""
 _MEANS_THE_SAME = 0.5  # cosine from which a sentence needs no word of the question
 
 _SENTENCES = 5

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-import regex  # type: ignore[import-untyped]  # ships no types
+import regex
 
 from holodeck.lib.contracts import Entity, Extraction, Relationship
 from holodeck.lib.providers.extractive.kinds import allowed_kind, guess_kind

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import regex  # type: ignore[import-untyped]  # ships no types
+import regex
 
 from holodeck.lib.providers.extractive.lexicon import (
     DEMONYMS,
