@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from holodeck.lib.providers.extractive.rank import jaccard, pick, text_rank
-from holodeck.lib.providers.extractive.sentences import split_sentences
+from holodeck.lib.providers.extractive.sentences import prose_share, split_sentences
 from holodeck.lib.providers.extractive.words import content_terms, sentence_key
 
 __all__ = ["best_sentences", "distinct_sentences", "summarize"]
@@ -44,5 +44,9 @@ def best_sentences(sentences: Sequence[str], count: int) -> list[str]:
     ranks = text_rank(terms)
     # Ranks add up to 1: brought to the scale of the likeness that they are weighed against.
     scores = ranks / ranks.max() if len(ranks) else ranks
+    scores = [
+        float(score) * prose_share(sentence)
+        for score, sentence in zip(scores, candidates, strict=True)
+    ]
     chosen = pick(scores, count, lambda left, right: jaccard(terms[left], terms[right]))
     return [candidates[at] for at in sorted(chosen)]

@@ -189,7 +189,9 @@ def _describe(places: Sequence[tuple[int, int, int]], sentences: Sequence[ReadSe
 
     chosen: dict[str, int] = {}
     length = 0
-    for number in sorted(first_place, key=merit):
+    # A heading would run into the sentence after it: it describes only where nothing else does.
+    whole = [number for number in first_place if merit(number)[1]] or list(first_place)
+    for number in sorted(whole, key=merit):
         text = sentences[number].text
         if text in chosen or (chosen and length + len(text) > _DESCRIPTION):
             continue
