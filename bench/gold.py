@@ -47,9 +47,8 @@ def run(_data: Path | None) -> None:
             totals[name] += score
             totals[f"all {name}"] += score >= reachable
     print(f"{'sum':<30}{totals['gold']:>5}{totals['ours']:>6}{totals['bm25']:>6}")
-    print(
-        f"{'questions with all gold':<30}{len(asked):>5}{totals['all ours']:>6}{totals['all bm25']:>6}"
-    )
+    whole = ("questions with all gold", len(asked), totals["all ours"], totals["all bm25"])
+    print("{:<30}{:>5}{:>6}{:>6}".format(*whole))
 
 
 async def _ours(questions: Sequence[str]) -> list[list[str]]:

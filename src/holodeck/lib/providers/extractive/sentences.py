@@ -8,7 +8,7 @@ import regex
 
 from holodeck.lib.providers.extractive.words import word_set
 
-__all__ = ["LONGEST_SENTENCE", "collapse", "prose_share", "split_sentences"]
+__all__ = ["LONGEST_SENTENCE", "collapse", "ends_a_sentence", "prose_share", "split_sentences"]
 
 LONGEST_SENTENCE = 600
 """Characters after which a text without full stops (a table, a log) is cut all the same."""
@@ -60,6 +60,11 @@ def collapse(text: str) -> str:
     return " ".join(text.split())
 
 
+def ends_a_sentence(text: str) -> bool:
+    """Tell whether ``text`` ends as a sentence does."""
+    return _SENTENCE_END.search(text) is not None
+
+
 def prose_share(sentence: str) -> float:
     """Return how well ``sentence`` reads as prose: 1 for a whole one, least for a record.
 
@@ -67,7 +72,7 @@ def prose_share(sentence: str) -> float:
     """
     if _RECORD.match(sentence):
         return 0.2
-    is_whole = _SENTENCE_END.search(sentence) and not sentence[:1].islower()
+    is_whole = ends_a_sentence(sentence) and not sentence[:1].islower()
     return 1.0 if is_whole else 0.6
 
 
