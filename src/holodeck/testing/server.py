@@ -1,0 +1,270 @@
+"""A model's server on loopback that speaks the OpenAI wire format.
+
+    with ModelServer() as server:
+        server.reply("chat", "Ann runs Orion.")
+        ...  # point api_base at server.url
+        assert server.counts["chat"].calls == 1
+
+``python -m holodeck.testing.server`` starts one, prints its URL and runs until it is interrupted.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from types import TracebackType
+from typing import Self
+
+from holodeck.testing.answering import Answering, Latency
+from holodeck.testing.counts import Counts
+from holodeck.testing.faults import Fault, FaultPlan
+from holodeck.testing.graph_replies import GRAPH_REPLIES
+from holodeck.testing.http import Connection, HttpRequest
+from holodeck.testing.replies import (
+    Reply,
+    ReplyRules,
+    ReplySource,
+    ServerRequest,
+    classify,
+    in_order,
+    recorded,
+)
+
+__all__ = ["ModelServer"]
+
+_START_SECONDS = 10.0
+
+
+class ModelServer:
+    """Answer chat, embedding and model-list requests by rules, with faults on demand.
+
+    A context manager, for ``with`` as well as ``async with``; it runs in a thread of its own.
+
+    Args:
+        faults: What goes wrong; ``fault`` adds more.
+        latency: Seconds before each answer, for all kinds or by kind.
+        api_key: When given, any other key is answered with 401.
+        embedding_width: Width of the vectors where the request names none.
+        models: The models it serves, others are 404; default: any.
+        classify: What a request is for; the default knows the graphrag library's prompts.
+        port: 0 takes a free one.
+
+    Attributes:
+        requests: Every request, in order of arrival, with its headers.
+        counts: Calls, tokens and greatest number in flight, by kind.
+    """
+
+    def __init__(
+        self,
+        *,
+        faults: Sequence[Fault] = (),
+        latency: Latency = 0.0,
+        api_key: str | None = None,
+        embedding_width: int = 256,
+        models: Sequence[str] | None = None,
+        classify: Callable[[ServerRequest], str] = classify,
+        port: int = 0,
+    ) -> None:
+        self.requests: list[ServerRequest] = []
+        self.counts = Counts()
+        self._classify = classify
+        self._rules = ReplyRules(defaults=GRAPH_REPLIES)
+        self._faults = FaultPlan(tuple(faults))
+        self._answering = Answering(
+            rules=self._rules,
+            faults=self._faults,
+            latency=latency,
+            api_key=api_key,
+            embedding_width=embedding_width,
+            models=None if models is None else tuple(models),
+        )
+        self._port = port
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: threading.Thread | None = None
+        self._stop: asyncio.Event | None = None
+        self._started = threading.Event()
+        self._failure: OSError | None = None
+
+    # --- what it answers ------------------------------------------------------------------------
+
+    def reply(
+        self,
+        kind: str | None,
+        source: ReplySource,
+        *,
+        containing: str = "",
+        when: Callable[[ServerRequest], bool] | None = None,
+    ) -> None:
+        """Answer requests of ``kind`` (``None``: any) from ``source``.
+
+        The newest rule that fits wins. For ``embedding`` the source gives one vector a text.
+
+        Args:
+            kind: As ``classify`` says it.
+            source: A text, a ``Reply``, vectors, or a function of the request.
+            containing: Only requests whose text holds this.
+            when: Only requests for which this is true.
+        """
+
+        def fits(request: ServerRequest) -> bool:
+            return containing in request.text and (when is None or when(request))
+
+        self._rules.add(kind, fits, source)
+
+    def replay(
+        self, recordings: Mapping[str, str | Reply] | Sequence[str | Reply], kind: str | None = None
+    ) -> None:
+        """Answer from recordings.
+
+        A mapping answers the requests that it knows, by ``prompt_hash`` of the messages or by a
+        substring of their text; a sequence answers one request of ``kind`` after the other, and
+        one too many with an error.
+        """
+        if not isinstance(recordings, Mapping):
+            self._rules.add(kind, lambda request: True, in_order(recordings))
+            return
+        known = dict(recordings)
+        self._rules.add(
+            kind,
+            lambda request: recorded(known, request) is not None,
+            lambda request: recorded(known, request) or "",
+        )
+
+    def fault(self, fault: Fault) -> None:
+        """Let something go wrong from now on."""
+        self._faults.add(fault)
+
+    def heal(self) -> None:
+        """Forget all faults."""
+        self._faults.clear()
+
+    def reset_counts(self) -> None:
+        """Begin ``counts`` and ``requests`` anew; rules and faults stay."""
+        self.counts = Counts()
+        self.requests = []
+
+    # --- life -----------------------------------------------------------------------------------
+
+    @property
+    def root(self) -> str:
+        """The server's URL without a path."""
+        if self._loop is None:
+            raise RuntimeError("the server is not running: use 'with ModelServer() as server'")
+        return f"http://127.0.0.1:{self._port}"
+
+    @property
+    def url(self) -> str:
+        """What an OpenAI client takes as its base URL."""
+        return f"{self.root}/v1"
+
+    def start(self) -> Self:
+        """Listen; returns when the port is open."""
+        self._started.clear()
+        self._thread = threading.Thread(target=self._run, name="model-server", daemon=True)
+        self._thread.start()
+        self._started.wait(_START_SECONDS)
+        if self._failure is not None:
+            raise self._failure
+        return self
+
+    def close(self) -> None:
+        """Hang up on everybody and stop; may be called twice."""
+        loop, self._loop = self._loop, None
+        if loop is None or self._stop is None or self._thread is None:
+            return
+        loop.call_soon_threadsafe(self._stop.set)
+        self._thread.join()
+
+    def __enter__(self) -> Self:
+        return self.start()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    async def __aenter__(self) -> Self:
+        return self.start()
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _run(self) -> None:
+        try:
+            asyncio.run(self._listen())
+        except OSError as error:  # the port is taken; start() raises it in the caller's thread
+            self._failure = error
+        finally:
+            self._started.set()
+
+    async def _listen(self) -> None:
+        self._stop = asyncio.Event()
+        connections: dict[asyncio.Task[None], Connection] = {}
+
+        def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            connection = Connection(reader, writer)
+            task = asyncio.create_task(self._serve(connection))
+            connections[task] = connection
+            task.add_done_callback(connections.pop)
+
+        listener = await asyncio.start_server(accept, "127.0.0.1", self._port, backlog=512)
+        self._port = listener.sockets[0].getsockname()[1]
+        self._loop = asyncio.get_running_loop()
+        self._started.set()
+        await self._stop.wait()
+        listener.close()
+        await asyncio.sleep(0.001)  # connections that are being accepted become tasks
+        for task, connection in list(connections.items()):
+            task.cancel()
+            await connection.close()
+
+    async def _serve(self, connection: Connection) -> None:
+        try:
+            while connection.is_open:
+                received = await connection.receive()
+                if received is None:
+                    break
+                await self._answer(received, connection)
+        except ConnectionError:
+            pass  # the client has gone: nobody is left to be answered
+        finally:
+            await connection.close()
+
+    async def _answer(self, received: HttpRequest, connection: Connection) -> None:
+        body = json.loads(received.body) if received.body else {}
+        bare = ServerRequest(path=received.path, headers=received.headers, body=body)
+        request = replace(bare, kind=self._classify(bare))
+        self.requests.append(request)
+        counted = self.counts.of(request.kind)
+        for count in counted:
+            count.begin()
+        try:
+            await self._answering.answer(request, connection, counted, len(self.requests))
+        finally:
+            for count in counted:
+                count.end()
+
+
+def main() -> None:
+    """Run a server until it is interrupted."""
+    with ModelServer() as server:
+        print(server.url, flush=True)  # noqa: T201  # the URL is what the command is for
+        try:
+            threading.Event().wait()
+        except KeyboardInterrupt:
+            return
+
+
+if __name__ == "__main__":
+    main()
