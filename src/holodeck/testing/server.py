@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socket
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -210,26 +211,35 @@ class ModelServer:
 
     async def _listen(self) -> None:
         self._stop = asyncio.Event()
-        connections: dict[asyncio.Task[None], Connection] = {}
+        with socket.create_server(("127.0.0.1", self._port), backlog=512) as listener:
+            listener.setblocking(False)
+            self._port = listener.getsockname()[1]
+            self._loop = asyncio.get_running_loop()
+            self._started.set()
+            accepting = asyncio.create_task(self._accept(listener))
+            await self._stop.wait()
+            accepting.cancel()
+            await asyncio.wait([accepting])
 
-        def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            connection = Connection(reader, writer)
-            task = asyncio.create_task(self._serve(connection))
-            connections[task] = connection
-            task.add_done_callback(connections.pop)
+    async def _accept(self, listener: socket.socket) -> None:
+        # Not asyncio.start_server: on 3.11 a connection that comes while it closes is leaked.
+        loop = asyncio.get_running_loop()
+        serving: set[asyncio.Task[None]] = set()
+        try:
+            while True:
+                client, _ = await loop.sock_accept(listener)
+                task = asyncio.create_task(self._serve(client))
+                serving.add(task)
+                task.add_done_callback(serving.discard)
+        finally:
+            await asyncio.sleep(0)  # a task that has not begun would never close its socket
+            for task in serving:
+                task.cancel()
+            await asyncio.gather(*serving, return_exceptions=True)
 
-        listener = await asyncio.start_server(accept, "127.0.0.1", self._port, backlog=512)
-        self._port = listener.sockets[0].getsockname()[1]
-        self._loop = asyncio.get_running_loop()
-        self._started.set()
-        await self._stop.wait()
-        listener.close()
-        await asyncio.sleep(0.001)  # connections that are being accepted become tasks
-        for task, connection in list(connections.items()):
-            task.cancel()
-            await connection.close()
-
-    async def _serve(self, connection: Connection) -> None:
+    async def _serve(self, client: socket.socket) -> None:
+        reader, writer = await asyncio.open_connection(sock=client)
+        connection = Connection(reader, writer)
         try:
             while connection.is_open:
                 received = await connection.receive()
