@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from email.utils import format_datetime, formatdate
 
@@ -36,9 +36,15 @@ _ROUTE = re.compile(
 _WEB_PAGE = b"<html><body>It works, but this is no model.</body></html>"
 
 
+def _open_gate() -> asyncio.Event:
+    gate = asyncio.Event()
+    gate.set()
+    return gate
+
+
 @dataclass(frozen=True, kw_only=True)
 class Answering:
-    """The rules, faults and settings that an answer is made from."""
+    """The rules, faults and settings that an answer is made from; none while the gate is shut."""
 
     rules: ReplyRules
     faults: FaultPlan
@@ -46,6 +52,7 @@ class Answering:
     api_key: str | None
     embedding_width: int
     models: tuple[str, ...] | None
+    gate: asyncio.Event = field(default_factory=_open_gate)
 
     async def answer(
         self,
@@ -63,6 +70,7 @@ class Answering:
         seconds = fault.hang + self._latency(request.kind)
         if seconds:
             await asyncio.sleep(seconds)
+        await self.gate.wait()
         if fault.not_json:
             await connection.send(200, _WEB_PAGE, headers={"Content-Type": "text/html"})
             return

@@ -10,10 +10,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-import socket
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from types import TracebackType
@@ -24,6 +23,7 @@ from holodeck.testing.counts import Counts
 from holodeck.testing.faults import Fault, FaultPlan
 from holodeck.testing.graph_replies import GRAPH_REPLIES
 from holodeck.testing.http import Connection, HttpRequest
+from holodeck.testing.listener import Listener
 from holodeck.testing.replies import (
     Reply,
     ReplyRules,
@@ -35,8 +35,6 @@ from holodeck.testing.replies import (
 )
 
 __all__ = ["ModelServer"]
-
-_START_SECONDS = 10.0
 
 
 class ModelServer:
@@ -82,12 +80,7 @@ class ModelServer:
             embedding_width=embedding_width,
             models=None if models is None else tuple(models),
         )
-        self._port = port
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._thread: threading.Thread | None = None
-        self._stop: asyncio.Event | None = None
-        self._started = threading.Event()
-        self._failure: OSError | None = None
+        self._listener = Listener(self._answer, port)
 
     # --- what it answers ------------------------------------------------------------------------
 
@@ -147,14 +140,41 @@ class ModelServer:
         self.counts = Counts()
         self.requests = []
 
+    # --- when it answers ------------------------------------------------------------------------
+
+    def pause(self) -> None:
+        """Take requests in and answer none until ``resume``."""
+        self._listener.call(self._answering.gate.clear)
+
+    def resume(self) -> None:
+        """Answer again, what has waited first."""
+        self._listener.call(self._answering.gate.set)
+
+    def wait_for(self, calls: int, kind: str | None = None, *, timeout: float = 30.0) -> None:
+        """Return when so many requests (of ``kind``) have arrived; blocks the calling thread.
+
+        Raises:
+            TimeoutError: They did not arrive in time.
+        """
+        end = time.monotonic() + timeout
+        while self._arrived(kind) < calls:
+            if time.monotonic() > end:
+                raise TimeoutError(
+                    f"{self._arrived(kind)} of {calls} requests arrived in {timeout:g} s"
+                )
+            time.sleep(0.002)
+
+    def _arrived(self, kind: str | None) -> int:
+        return (self.counts.total if kind is None else self.counts[kind]).calls
+
     # --- life -----------------------------------------------------------------------------------
 
     @property
     def root(self) -> str:
         """The server's URL without a path."""
-        if self._loop is None:
+        if not self._listener.is_running:
             raise RuntimeError("the server is not running: use 'with ModelServer() as server'")
-        return f"http://127.0.0.1:{self._port}"
+        return f"http://127.0.0.1:{self._listener.port}"
 
     @property
     def url(self) -> str:
@@ -163,21 +183,12 @@ class ModelServer:
 
     def start(self) -> Self:
         """Listen; returns when the port is open."""
-        self._started.clear()
-        self._thread = threading.Thread(target=self._run, name="model-server", daemon=True)
-        self._thread.start()
-        self._started.wait(_START_SECONDS)
-        if self._failure is not None:
-            raise self._failure
+        self._listener.start()
         return self
 
     def close(self) -> None:
         """Hang up on everybody and stop; may be called twice."""
-        loop, self._loop = self._loop, None
-        if loop is None or self._stop is None or self._thread is None:
-            return
-        loop.call_soon_threadsafe(self._stop.set)
-        self._thread.join()
+        self._listener.close()
 
     def __enter__(self) -> Self:
         return self.start()
@@ -200,56 +211,6 @@ class ModelServer:
         traceback: TracebackType | None,
     ) -> None:
         self.close()
-
-    def _run(self) -> None:
-        try:
-            asyncio.run(self._listen())
-        except OSError as error:  # the port is taken; start() raises it in the caller's thread
-            self._failure = error
-        finally:
-            self._started.set()
-
-    async def _listen(self) -> None:
-        self._stop = asyncio.Event()
-        with socket.create_server(("127.0.0.1", self._port), backlog=512) as listener:
-            listener.setblocking(False)
-            self._port = listener.getsockname()[1]
-            self._loop = asyncio.get_running_loop()
-            self._started.set()
-            accepting = asyncio.create_task(self._accept(listener))
-            await self._stop.wait()
-            accepting.cancel()
-            await asyncio.wait([accepting])
-
-    async def _accept(self, listener: socket.socket) -> None:
-        # Not asyncio.start_server: on 3.11 a connection that comes while it closes is leaked.
-        loop = asyncio.get_running_loop()
-        serving: set[asyncio.Task[None]] = set()
-        try:
-            while True:
-                client, _ = await loop.sock_accept(listener)
-                task = asyncio.create_task(self._serve(client))
-                serving.add(task)
-                task.add_done_callback(serving.discard)
-        finally:
-            await asyncio.sleep(0)  # a task that has not begun would never close its socket
-            for task in serving:
-                task.cancel()
-            await asyncio.gather(*serving, return_exceptions=True)
-
-    async def _serve(self, client: socket.socket) -> None:
-        reader, writer = await asyncio.open_connection(sock=client)
-        connection = Connection(reader, writer)
-        try:
-            while connection.is_open:
-                received = await connection.receive()
-                if received is None:
-                    break
-                await self._answer(received, connection)
-        except ConnectionError:
-            pass  # the client has gone: nobody is left to be answered
-        finally:
-            await connection.close()
 
     async def _answer(self, received: HttpRequest, connection: Connection) -> None:
         body = json.loads(received.body) if received.body else {}

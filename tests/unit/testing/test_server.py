@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from array import array
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -240,6 +241,20 @@ def test_a_failing_rule_tells_its_client(model_server: ModelServer) -> None:
     model_server.reply("chat", lambda request: str(1 // 0))
 
     assert "ZeroDivisionError" in _chat(model_server, "hi").json()["error"]["message"]
+
+
+def test_a_paused_server_takes_in_and_answers_later(model_server: ModelServer) -> None:
+    """While it is paused requests wait; ``wait_for`` tells when they have arrived, or did not."""
+    model_server.pause()
+    with ThreadPoolExecutor(3) as threads:
+        waiting = [threads.submit(_chat, model_server, "hi") for _ in range(3)]
+        model_server.wait_for(3, "chat")
+        assert model_server.counts["chat"].in_flight == 3
+        model_server.resume()
+
+        assert [each.result().status_code for each in waiting] == [200, 200, 200]
+    with pytest.raises(TimeoutError, match="3 of 4 requests"):
+        model_server.wait_for(4, timeout=0.01)
 
 
 def test_a_server_starts_and_stops_at_once() -> None:
