@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, runtime_checkable
 
 from holodeck.lib.results import SearchResult
 
@@ -25,7 +25,10 @@ __all__ = [
     "ChatModel",
     "ChatReply",
     "ChatRequest",
+    "Claim",
+    "ClaimSteps",
     "CommunityContext",
+    "ContextClaim",
     "ContextEntity",
     "ContextRelationship",
     "ContextReport",
@@ -215,6 +218,35 @@ class Extraction:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Claim:
+    """What a text asserts of an entity; dates are as the text or the model gives them.
+
+    Attributes:
+        subject: The entity that it is about.
+        object: The entity that reports it or is affected; empty when unknown.
+        status: ``TRUE``, ``FALSE`` or ``SUSPECTED``.
+        source_text: The quotation that it rests on.
+    """
+
+    subject: str
+    object: str = ""
+    type: str = ""
+    status: str = ""
+    start_date: str = ""
+    end_date: str = ""
+    description: str = ""
+    source_text: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ContextClaim:
+    """A claim as an answer refers to it."""
+
+    number: int
+    claim: Claim
+
+
+@dataclass(frozen=True, kw_only=True)
 class ContextEntity:
     """An entity as a prompt or an answer refers to it; ``number`` is the reference."""
 
@@ -293,6 +325,7 @@ class AnswerContext:
     text: str = ""
     entities: tuple[ContextEntity, ...] = ()
     relationships: tuple[ContextRelationship, ...] = ()
+    claims: tuple[ContextClaim, ...] = ()
     reports: tuple[ContextReport, ...] = ()
     text_units: tuple[ContextTextUnit, ...] = ()
 
@@ -323,6 +356,15 @@ class IndexSteps(Protocol):
 
     async def report(self, community: CommunityContext) -> Report:
         """Return what a community is about."""
+        ...
+
+
+@runtime_checkable
+class ClaimSteps(Protocol):
+    """Who finds claims; a provider without a language model does not."""
+
+    async def claims(self, text: str) -> Sequence[Claim]:
+        """Return what one chunk asserts of entities."""
         ...
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
-from holodeck.lib.contracts import Embedder, IndexSteps, Progress
+from holodeck.lib.contracts import ClaimSteps, Embedder, IndexSteps, Progress
 
 __all__ = ["STEPS", "Build", "Step", "map_bounded"]
 
@@ -24,6 +24,7 @@ class Build:
         output: Folder of the generation's tables.
         vectors: Folder of its LanceDB.
         steps: Who thinks.
+        claims: Who finds claims; ``None``: nobody was asked to.
         embedder: Who maps texts to vectors.
         concurrency: Thinking steps in flight at once.
         report: Told of progress.
@@ -35,7 +36,8 @@ class Build:
     vectors: Path
     steps: IndexSteps
     embedder: Embedder
-    concurrency: int
+    claims: ClaimSteps | None = None
+    concurrency: int = 1
     report: Callable[[Progress], None] = lambda progress: None
     counts: dict[str, int] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
@@ -49,16 +51,23 @@ class Step:
         workflow: Its name in the library's registry of workflows.
         function: ``module:function`` of ours, an ``async (Build) -> None``; ``None`` runs the
             library's own workflow of that name.
+        only_with_claims: Whether it runs only where claims are asked for.
         version: Raised when the output of our function changes; part of ``config_hash``.
     """
 
     workflow: str
     function: str | None = None
+    only_with_claims: bool = False
     version: int = 1
 
 
 STEPS: tuple[Step, ...] = (
     Step(workflow="extract_graph", function="holodeck.lib.graphrag.extract:extract_graph"),
+    Step(
+        workflow="extract_covariates",
+        function="holodeck.lib.graphrag.claims:extract_claims",
+        only_with_claims=True,
+    ),
     Step(workflow="create_communities", function="holodeck.lib.graphrag.communities:cluster"),
     Step(workflow="create_final_text_units"),
     Step(

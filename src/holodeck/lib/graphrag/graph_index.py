@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from holodeck.errors import TableNotFoundError
 from holodeck.lib.contracts import (
+    Claim,
+    ContextClaim,
     ContextEntity,
     ContextRelationship,
     ContextReport,
@@ -64,6 +66,7 @@ class GraphIndex:
         edges: Relationship id → record.
         units_of_edge: Relationship id → ids of the text units it is stated in.
         edges_of_entity: Entity title → ids of its relationships, in table order.
+        claims: Entity title → claims about it, in table order.
         text_units: Text unit id → record.
         places: Text unit id → every place where it stands.
         communities: Community number → record.
@@ -80,6 +83,7 @@ class GraphIndex:
     edge_ranks: Mapping[str, int]
     units_of_edge: Mapping[str, Sequence[str]]
     edges_of_entity: Mapping[str, Sequence[str]]
+    claims: Mapping[str, Sequence[ContextClaim]]
     text_units: Mapping[str, ContextTextUnit]
     places: Mapping[str, Sequence[Place]]
     communities: Mapping[int, Community]
@@ -122,6 +126,7 @@ def open_index(tables: Path, vectors: Path) -> GraphIndex:
         edge_ranks={row["id"]: int(row["combined_degree"] or 0) for row in edges},
         units_of_edge={row["id"]: row["text_unit_ids"] or () for row in edges},
         edges_of_entity=edges_of_entity,
+        claims=_claims(tables),
         text_units={
             row["id"]: ContextTextUnit(number=row["human_readable_id"], text=row["text"])
             for row in read_rows(tables, "text_units", ["id", "human_readable_id", "text"])
@@ -172,6 +177,26 @@ def _report(row: Mapping[str, Any]) -> ContextReport:
         rank=row["rank"] or 0.0,
         summary=row["summary"] or "",
     )
+
+
+def _claims(tables: Path) -> dict[str, list[ContextClaim]]:
+    """Return the claims by subject; an index that was built without them has none."""
+    claims: dict[str, list[ContextClaim]] = defaultdict(list)
+    if (tables / "covariates.parquet").exists():
+        for row in read_rows(tables, "covariates"):
+            claim = Claim(
+                subject=row["subject_id"],
+                object=row["object_id"] or "",
+                type=row["type"] or "",
+                status=row["status"] or "",
+                start_date=row["start_date"] or "",
+                end_date=row["end_date"] or "",
+                description=row["description"] or "",
+                source_text=row["source_text"] or "",
+            )
+            number = row["human_readable_id"]
+            claims[claim.subject].append(ContextClaim(number=number, claim=claim))
+    return claims
 
 
 def _places(tables: Path) -> dict[str, list[Place]]:

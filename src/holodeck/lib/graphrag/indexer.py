@@ -22,8 +22,8 @@ from holodeck.lib.graphrag.order import BuildOrder, run_order
 from holodeck.lib.graphrag.prepare import Prepared, prepare, write_prepared
 from holodeck.lib.graphrag.prompts import SEARCH_PROMPTS, read_prompts
 from holodeck.lib.graphrag.storage import GraphRAGStorage, IndexMetadata
-from holodeck.lib.graphrag.tables import SCHEMAS, read_rows, write_rows
-from holodeck.lib.graphrag.thinkers import INDEXING
+from holodeck.lib.graphrag.tables import ALWAYS, read_rows, write_rows
+from holodeck.lib.graphrag.thinkers import INDEXING, open_claim_steps, open_index_steps
 from holodeck.lib.graphrag.worker_process import BuildOutcome, build_in_child
 from holodeck.lib.readers.options import read_options
 from holodeck.lib.readers.source import SourceReading, read_source
@@ -174,6 +174,7 @@ class GraphRAGIndexer:
         for settings, where in models:
             if settings is not None:
                 self._resources.check(settings, where)
+        open_claim_steps(self._resolved, open_index_steps(self._resolved, self._resources))
 
     async def _build(self, source: Path, settings: Mapping[str, str]) -> IndexMetadata:
         reading = await asyncio.to_thread(
@@ -208,7 +209,7 @@ class GraphRAGIndexer:
         prompts = json.dumps(read_prompts(SEARCH_PROMPTS), ensure_ascii=False)
         (tables / PROMPTS_FILE).write_text(prompts, encoding="utf-8")
         if not prepared.text_units:
-            for table in SCHEMAS:
+            for table in ALWAYS:
                 if not (tables / f"{table}.parquet").exists():
                     write_rows(tables, table, [])
             return BuildOutcome()
@@ -249,7 +250,7 @@ class GraphRAGIndexer:
     ) -> IndexMetadata:
         tables, _ = self.storage.generation_dirs(generation)
         counts = {
-            name: len(read_rows(tables, name, ["id"])) for name in SCHEMAS if name != "sources"
+            name: len(read_rows(tables, name, ["id"])) for name in ALWAYS if name != "sources"
         }
         warnings = [*reading.notes, *outcome.warnings]
         if not reading.documents:

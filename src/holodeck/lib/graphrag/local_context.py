@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from holodeck.lib.contracts import (
     AnswerContext,
+    ContextClaim,
     ContextEntity,
     ContextRelationship,
     ContextReport,
@@ -86,6 +87,13 @@ def select_local(
         ),
         local_budget - count_tokens(entity_text),
     )
+    claim_text, claims = _take(
+        "Claims",
+        ("id", "entity", "object_id", "status", "start_date", "end_date", "description"),
+        [claim for entity in kept_entities for claim in index.claims.get(entity.title, ())],
+        _claim_line,
+        local_budget - count_tokens(entity_text) - count_tokens(edge_text),
+    )
     unit_ids = _text_units(index, entity_ids, query)
     unit_text, units = _take(
         "Sources",
@@ -94,17 +102,32 @@ def select_local(
         lambda unit: f"{unit.number}|{unit.text}\n",
         int(tokens * values.text_unit_share),
     )
-    sections = (report_text, entity_text, edge_text, unit_text)
+    sections = (report_text, entity_text, edge_text, claim_text, unit_text)
     return LocalSelection(
         context=AnswerContext(
             text="\n\n".join(section for section in sections if section),
             entities=tuple(kept_entities),
             relationships=tuple(edges),
+            claims=tuple(claims),
             reports=tuple(reports),
             text_units=tuple(units),
         ),
         text_unit_ids=tuple(unit_ids[: len(units)]),
     )
+
+
+def _claim_line(item: ContextClaim) -> str:
+    claim = item.claim
+    fields = (
+        str(item.number),
+        claim.subject,
+        claim.object,
+        claim.status,
+        claim.start_date,
+        claim.end_date,
+        claim.description,
+    )
+    return "|".join(fields) + "\n"
 
 
 def _match_entities(

@@ -14,7 +14,7 @@ from holodeck.lib.contracts import Progress
 from holodeck.lib.graphrag.build import STEPS, Build
 from holodeck.lib.graphrag.config import build_graphrag_config
 from holodeck.lib.graphrag.library import run_workflows
-from holodeck.lib.graphrag.thinkers import open_index_steps
+from holodeck.lib.graphrag.thinkers import open_claim_steps, open_index_steps
 from holodeck.lib.imports import load_object
 from holodeck.lib.resources import ResolvedTool, Resources
 from holodeck.models.config import ExecutionConfig
@@ -105,10 +105,12 @@ async def run_order(
     Raises:
         IndexingError: A step failed.
     """
+    steps = open_index_steps(order.resolved, resources)
     build = Build(
         output=order.output,
         vectors=order.vectors,
-        steps=open_index_steps(order.resolved, resources),
+        steps=steps,
+        claims=open_claim_steps(order.resolved, steps),
         embedder=resources.embedder(order.resolved.embedding, "embedding_model"),
         concurrency=order.execution.concurrency,
         report=report,
@@ -121,6 +123,8 @@ async def run_order(
         vectors_dir=order.vectors,
     )
 
+    chosen = [step for step in STEPS if build.claims is not None or not step.only_with_claims]
+
     def bound(function: str) -> Callable[[], Awaitable[None]]:
         async def run() -> None:
             await load_object(function)(build)
@@ -129,8 +133,8 @@ async def run_order(
 
     await run_workflows(
         config,
-        [step.workflow for step in STEPS],
-        {step.workflow: bound(step.function) for step in STEPS if step.function},
+        [step.workflow for step in chosen],
+        {step.workflow: bound(step.function) for step in chosen if step.function},
         lambda name, index, total: report(Progress(step=name, done=index, total=total)),
     )
     return build

@@ -11,10 +11,10 @@ from collections import Counter
 from collections.abc import Iterable
 from itertools import pairwise
 
-from holodeck.lib.contracts import Entity, Extraction, Relationship
+from holodeck.lib.contracts import Claim, Entity, Extraction, Relationship
 from holodeck.lib.graphrag.names import tidy_name
 
-__all__ = ["answer_of", "join_extractions", "parse_extraction"]
+__all__ = ["answer_of", "join_extractions", "parse_claims", "parse_extraction"]
 
 _THOUGHTS = re.compile(r"<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
 _THOUGHT_END = re.compile(r".*</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
@@ -118,3 +118,36 @@ def _unquoted(text: str) -> str:
     if len(plain) > 1 and plain[0] == plain[-1] and plain[0] in "\"'":
         return plain[1:-1].strip()
     return plain
+
+
+def parse_claims(reply: str) -> list[Claim]:
+    """Return the claims of one reply; a record without a subject or a description is none."""
+    text = _END.sub("", answer_of(reply))
+    found = []
+    for record in re.split(r"##|\n(?=\s*\()", text):
+        body = record.strip().removeprefix("(")
+        body = body[:-1] if body.endswith(")") else body
+        fields = [_known(field) for field in _DELIMITER.split(body)]
+        fields += [""] * (len(_CLAIM_FIELDS) - len(fields))
+        claim = Claim(**dict(zip(_CLAIM_FIELDS, fields, strict=False)))
+        if claim.subject and claim.description:
+            found.append(claim)
+    return found
+
+
+_CLAIM_FIELDS = (
+    "subject",
+    "object",
+    "type",
+    "status",
+    "start_date",
+    "end_date",
+    "description",
+    "source_text",
+)
+
+
+def _known(field: str) -> str:
+    """Return a field; the model writes NONE for what it does not know."""
+    plain = tidy_name(field)
+    return "" if plain.strip("*").upper() == "NONE" else plain

@@ -15,13 +15,14 @@ from holodeck.lib.contracts import (
     ChatModel,
     ChatReply,
     ChatRequest,
+    Claim,
     CommunityContext,
     Extraction,
     Message,
     Report,
 )
 from holodeck.lib.documents import content_id
-from holodeck.lib.graphrag.parse import join_extractions, parse_extraction
+from holodeck.lib.graphrag.parse import join_extractions, parse_claims, parse_extraction
 from holodeck.lib.graphrag.parse_report import parse_report
 from holodeck.lib.graphrag.prompts import fill
 from holodeck.lib.graphrag.values import REPORT_WORDS
@@ -32,6 +33,8 @@ from holodeck.models.llm import ModelSettings
 __all__ = ["PROMPTED_VERSION", "Memo", "PromptedIndexSteps"]
 
 SUMMARY_WORDS = 500
+CLAIMS_WANTED = "Any claims or facts that could be relevant to information discovery."
+"""The library's own default of what a claim is."""
 
 PROMPTED_VERSION = "prompted 1"
 """Raised when the steps give another output for the same replies: indexes are then built anew."""
@@ -87,30 +90,49 @@ class PromptedIndexSteps:
         """Return what one chunk says, over all passes."""
         prompt = fill(self._prompts["extract"], entity_types=self._entity_types, input_text=text)
         key = self._key("extract", prompt, str(self._max_gleanings))
-        kept = self._recall(key)
-        if kept is None:
-            kept = await self._extraction_chain(prompt)
-            self._keep(key, kept, "extract")
+        kept = await self._chain(key, "extract", prompt, "glean", "glean_more")
         return join_extractions(parse_extraction(reply) for reply in kept)
 
-    async def _extraction_chain(self, prompt: str) -> list[str]:
+    async def claims(self, text: str) -> list[Claim]:
+        """Return what one chunk asserts of entities, over all passes."""
+        prompt = fill(
+            self._prompts["claims"],
+            entity_specs=self._entity_types,
+            claim_description=CLAIMS_WANTED,
+            input_text=text,
+        )
+        key = self._key("claims", prompt, str(self._max_gleanings))
+        kept = await self._chain(key, "claims", prompt, "claims_glean", "claims_glean_more")
+        return [claim for reply in kept for claim in parse_claims(reply)]
+
+    async def _chain(
+        self, key: str, purpose: str, prompt: str, more: str, is_more: str
+    ) -> list[str]:
+        """Return the replies of a chain: as kept, or asked for and then kept."""
+        kept = self._recall(key)
+        if kept is None:
+            kept = await self._ask_chain(purpose, prompt, self._prompts[more], is_more)
+            self._keep(key, kept, purpose)
+        return kept
+
+    async def _ask_chain(self, purpose: str, prompt: str, more: str, is_more: str) -> list[str]:
         """Ask, then ask for what was missed while the model says that there is more."""
         messages = [Message(role="user", content=prompt)]
         replies: list[str] = []
         for turn in range(self._max_gleanings + 1):
-            reply = await self._ask("glean" if turn else "extract", messages)
+            reply = await self._ask("glean" if turn else purpose, messages)
             replies.append(reply)
             if turn == self._max_gleanings:
                 break
             messages.append(Message(role="assistant", content=reply))
-            if turn and not await self._has_more(messages):
+            if turn and not await self._has_more(messages, self._prompts[is_more]):
                 break
-            messages.append(Message(role="user", content=self._prompts["glean"]))
+            messages.append(Message(role="user", content=more))
         return replies
 
-    async def _has_more(self, messages: Sequence[Message]) -> bool:
-        question = Message(role="user", content=self._prompts["glean_more"])
-        reply = await self._ask("glean", [*messages, question])
+    async def _has_more(self, messages: Sequence[Message], question: str) -> bool:
+        asked = [*messages, Message(role="user", content=question)]
+        reply = await self._ask("glean", asked)
         return reply.strip().upper().startswith("Y")
 
     async def summarize(self, subject: str, descriptions: Sequence[str]) -> str:

@@ -20,6 +20,9 @@ INDEX_PROMPTS: Mapping[str, tuple[str, str]] = {
     "extract": ("index/extract_graph.py", "GRAPH_EXTRACTION_PROMPT"),
     "glean": ("index/extract_graph.py", "CONTINUE_PROMPT"),
     "glean_more": ("index/extract_graph.py", "LOOP_PROMPT"),
+    "claims": ("index/extract_claims.py", "EXTRACT_CLAIMS_PROMPT"),
+    "claims_glean": ("index/extract_claims.py", "CONTINUE_PROMPT"),
+    "claims_glean_more": ("index/extract_claims.py", "LOOP_PROMPT"),
     "summarize": ("index/summarize_descriptions.py", "SUMMARIZE_PROMPT"),
     "report": ("index/community_report.py", "COMMUNITY_REPORT_PROMPT"),
 }

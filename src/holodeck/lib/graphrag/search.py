@@ -157,6 +157,7 @@ class LocalSearchEngine(BaseSearchEngine):
                     "Relationships": {
                         r.number: f"{r.source} – {r.target}" for r in context.relationships
                     },
+                    "Claims": {c.number: c.claim.description for c in context.claims},
                     "Reports": {r.number: r.title for r in context.reports},
                     "Sources": {
                         index.text_units[key].number: ", ".join(map(str, index.places[key]))

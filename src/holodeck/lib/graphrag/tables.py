@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 
 from holodeck.errors import TableNotFoundError
 
-__all__ = ["SCHEMAS", "read_rows", "write_rows"]
+__all__ = ["ALWAYS", "SCHEMAS", "read_rows", "write_rows"]
 
 _TEXT: Final = pa.string()
 _NUMBER: Final = pa.int64()
@@ -108,12 +108,32 @@ SCHEMAS: Mapping[str, pa.Schema] = {
             ("size", _NUMBER),
         ]
     ),
+    # Only with claims.
+    "covariates": pa.schema(
+        [
+            ("id", _TEXT),
+            ("human_readable_id", _NUMBER),
+            ("covariate_type", _TEXT),
+            ("type", _TEXT),
+            ("description", _TEXT),
+            ("subject_id", _TEXT),
+            ("object_id", _TEXT),
+            ("status", _TEXT),
+            ("start_date", _TEXT),
+            ("end_date", _TEXT),
+            ("source_text", _TEXT),
+            ("text_unit_id", _TEXT),
+        ]
+    ),
     # Ours: every place where a text unit stands. The library's tables hold one document for each.
     "sources": pa.schema(
         [("text_unit_id", _TEXT), ("path", _TEXT), ("page", _NUMBER), ("row", _NUMBER)]
     ),
 }
 """Table → its columns, in order."""
+
+ALWAYS: Final = tuple(table for table in SCHEMAS if table != "covariates")
+"""The tables that every index has."""
 
 
 def write_rows(folder: Path, table: str, rows: Sequence[Mapping[str, Any]]) -> None:

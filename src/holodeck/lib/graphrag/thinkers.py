@@ -5,14 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from holodeck.errors import ConfigError
-from holodeck.lib.contracts import AnswerSteps, IndexSteps
+from holodeck.lib.contracts import AnswerSteps, ClaimSteps, IndexSteps
 from holodeck.lib.graphrag.prompted_answer import PromptedAnswerSteps
 from holodeck.lib.graphrag.prompted_index import PROMPTED_VERSION, PromptedIndexSteps
 from holodeck.lib.graphrag.prompts import INDEX_PROMPTS, read_prompts
 from holodeck.lib.resources import ResolvedTool, Resources
 from holodeck.models.tool import DEFAULT_ENTITY_TYPES, GraphRAGConfig, GraphRAGModelConfig
 
-__all__ = ["INDEXING", "SEARCH", "open_answer_steps", "open_index_steps", "steps_version"]
+__all__ = [
+    "INDEXING",
+    "SEARCH",
+    "open_answer_steps",
+    "open_claim_steps",
+    "open_index_steps",
+    "steps_version",
+]
 
 INDEXING = "graphrag.indexing_model"
 SEARCH = "graphrag.search_model"
@@ -24,12 +31,6 @@ def open_index_steps(resolved: ResolvedTool, resources: Resources) -> IndexSteps
     entity_types = tuple(graphrag.entity_types or DEFAULT_ENTITY_TYPES)
     native: IndexSteps | None = resources.steps(settings, INDEXING, entity_types=entity_types)
     if native is not None:
-        if not graphrag.skip_claim_extraction:
-            raise ConfigError(
-                f"provider {settings.provider!r} cannot extract claims: set "
-                "skip_claim_extraction: true, or an indexing_model of another provider",
-                field="graphrag.skip_claim_extraction",
-            )
         return native
     return PromptedIndexSteps(
         chat=resources.chat(settings, INDEXING),
@@ -38,6 +39,24 @@ def open_index_steps(resolved: ResolvedTool, resources: Resources) -> IndexSteps
         entity_types=entity_types,
         max_gleanings=graphrag.max_gleanings,
         memo=resources.replies,
+    )
+
+
+def open_claim_steps(resolved: ResolvedTool, steps: IndexSteps) -> ClaimSteps | None:
+    """Return who finds claims; ``None`` where claims are skipped.
+
+    Raises:
+        ConfigError: Claims are asked for and the indexing model cannot find any.
+    """
+    graphrag, settings = _settings(resolved, "indexing_model")
+    if graphrag.skip_claim_extraction:
+        return None
+    if isinstance(steps, ClaimSteps):
+        return steps
+    raise ConfigError(
+        f"provider {settings.provider!r} cannot extract claims: set skip_claim_extraction: true, "
+        "or an indexing_model of another provider",
+        field="graphrag.skip_claim_extraction",
     )
 
 

@@ -1,0 +1,67 @@
+"""Text units → claims about entities, where they are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from holodeck.errors import HolodeckError, IndexingError
+from holodeck.lib.contracts import Claim, ClaimSteps
+from holodeck.lib.documents import content_id
+from holodeck.lib.graphrag.build import Build, map_bounded
+from holodeck.lib.graphrag.names import name_key
+from holodeck.lib.graphrag.tables import read_rows, write_rows
+
+__all__ = ["extract_claims"]
+
+
+async def extract_claims(build: Build) -> None:
+    """Write ``covariates`` from ``text_units``; a subject is the entity of that name."""
+    if build.claims is None:
+        return
+    units = read_rows(build.output, "text_units", ["id", "text"])
+    entities = read_rows(build.output, "entities", ["title"])
+    titles = {name_key(row["title"]): row["title"] for row in entities}
+    found = await map_bounded(partial(_ask, build.claims), units, build, "claims")
+    rows = {
+        row["id"]: row
+        for unit, claims in zip(units, found, strict=True)
+        for row in _rows(unit["id"], claims, titles)
+    }
+    write_rows(
+        build.output,
+        "covariates",
+        [{**rows[key], "human_readable_id": number} for number, key in enumerate(sorted(rows))],
+    )
+
+
+async def _ask(steps: ClaimSteps, unit: Mapping[str, Any]) -> Sequence[Claim]:
+    try:
+        return await steps.claims(unit["text"])
+    except HolodeckError as error:
+        raise IndexingError(
+            f"the claims of text unit {unit['id']} could not be extracted: {error}. What was paid "
+            "for is kept: run 'holodeck index' again to go on"
+        ) from error
+
+
+def _rows(
+    text_unit_id: str, claims: Sequence[Claim], titles: Mapping[str, str]
+) -> list[dict[str, Any]]:
+    return [
+        {
+            "id": content_id("claim", text_unit_id, claim.subject, claim.object, claim.description),
+            "covariate_type": "claim",
+            "type": claim.type,
+            "description": claim.description,
+            "subject_id": titles.get(name_key(claim.subject), claim.subject),
+            "object_id": titles.get(name_key(claim.object), claim.object) or "NONE",
+            "status": claim.status,
+            "start_date": claim.start_date or "NONE",
+            "end_date": claim.end_date or "NONE",
+            "source_text": claim.source_text,
+            "text_unit_id": text_unit_id,
+        }
+        for claim in claims
+    ]
