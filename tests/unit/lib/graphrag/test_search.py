@@ -1,0 +1,312 @@
+"""Local and global search over a small graph made by hand.
+
+Ann runs Orion, Bob runs Vega; Orion bought Vega. Zeta stands alone. Level 0 is one community of
+four, level 1 divides it in two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from holodeck.errors import EmptyQueryError, NotInitializedError
+from holodeck.lib.contracts import (
+    Answer,
+    AnswerContext,
+    ContextEntity,
+    ContextRelationship,
+    ContextReport,
+    ContextTextUnit,
+)
+from holodeck.lib.documents import Place
+from holodeck.lib.graphrag.graph_index import Community, GraphIndex, Vectors
+from holodeck.lib.graphrag.local_context import select_local
+from holodeck.lib.graphrag.search import (
+    NO_ENTITIES,
+    NO_REPORTS,
+    GlobalSearchEngine,
+    LocalSearchEngine,
+)
+from holodeck.lib.graphrag.storage import GraphRAGStorage
+from holodeck.lib.graphrag.values import LocalValues
+from holodeck.lib.resources import Resources
+from holodeck.models.llm import ModelSettings
+from holodeck.models.tool import GraphRAGConfig, VectorstoreTool
+from holodeck.testing.words import WordEmbedder, word_vector
+
+pytestmark = pytest.mark.unit
+
+TEXTS = {
+    "u1": "Ann runs Orion.",
+    "u2": "Bob runs Vega.",
+    "u3": "Orion bought Vega.",
+    "u4": "Site Zeta closed in 2021.",
+}
+ENTITIES = {
+    "ann": ("Ann", 1, ["u1"]),
+    "bob": ("Bob", 1, ["u2"]),
+    "orion": ("Orion", 2, ["u1", "u3"]),
+    "vega": ("Vega", 2, ["u2", "u3"]),
+    "zeta": ("Zeta", 0, ["u4"]),
+}
+EDGES = {
+    "r1": ("Ann", "Orion", "Ann runs Orion", 3, ["u1"]),
+    "r2": ("Bob", "Vega", "Bob runs Vega", 3, ["u2"]),
+    "r3": ("Orion", "Vega", "Orion bought Vega", 4, ["u3"]),
+}
+COMMUNITIES = [
+    Community(
+        number=0,
+        level=0,
+        entity_ids=("ann", "bob", "orion", "vega"),
+        text_unit_ids=("u1", "u2", "u3"),
+    ),
+    Community(number=1, level=1, entity_ids=("ann", "orion"), text_unit_ids=("u1",)),
+    Community(number=2, level=1, entity_ids=("bob", "vega"), text_unit_ids=("u2",)),
+]
+
+
+def vectors(texts: dict[str, str]) -> Vectors:
+    rows = [word_vector(text, 256) for text in texts.values()]
+    return Vectors(ids=tuple(texts), matrix=np.array(rows, dtype=np.float32))
+
+
+def index(*, reports: bool = True, entities: bool = True) -> GraphIndex:
+    chosen = ENTITIES if entities else {}
+    edges_of: dict[str, list[str]] = {title: [] for title, _, _ in chosen.values()}
+    for key, (source, target, *_) in EDGES.items():
+        if entities:
+            edges_of[source].append(key)
+            edges_of[target].append(key)
+    return GraphIndex(
+        entities={
+            key: ContextEntity(number=n, title=title, description=f"{title} is here", degree=degree)
+            for n, (key, (title, degree, _)) in enumerate(chosen.items())
+        },
+        units_of_entity={key: units for key, (_, _, units) in chosen.items()},
+        entity_of_title={title: key for key, (title, _, _) in chosen.items()},
+        edges={
+            key: ContextRelationship(number=n, source=s, target=t, description=d, weight=1.0)
+            for n, (key, (s, t, d, _, _)) in enumerate(EDGES.items())
+        },
+        edge_ranks={key: rank for key, (_, _, _, rank, _) in EDGES.items()},
+        units_of_edge={key: units for key, (_, _, _, _, units) in EDGES.items()},
+        edges_of_entity=edges_of,
+        claims={},
+        text_units={
+            key: ContextTextUnit(number=n, text=text) for n, (key, text) in enumerate(TEXTS.items())
+        },
+        places={key: [Place(path=f"{key}.txt")] for key in TEXTS},
+        communities={c.number: c for c in COMMUNITIES},
+        reports={
+            c.number: ContextReport(
+                number=c.number, title=f"Report {c.number}", content="content", rank=c.number
+            )
+            for c in COMMUNITIES
+            if reports
+        },
+        entity_vectors=(
+            vectors({key: f"{title}:{title} is here" for key, (title, _, _) in chosen.items()})
+            if entities
+            else None
+        ),
+        unit_vectors=vectors(TEXTS),
+    )
+
+
+class Answering:
+    """Answers with what it is told to, and remembers what it was given."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.context = AnswerContext()
+        self.reports: Sequence[ContextReport] = ()
+
+    async def answer_local(self, question: str, context: AnswerContext) -> Answer:
+        self.context = context
+        return Answer(text=self.text, notes=("note",))
+
+    async def answer_global(self, question: str, reports: Sequence[ContextReport]) -> Answer:
+        self.reports = reports
+        return Answer(text=self.text)
+
+
+class Given(Resources):
+    """Hands out one embedder and one set of answer steps, whatever is asked for."""
+
+    def __init__(self, answering: Answering) -> None:
+        super().__init__(environ={})
+        self.answering = answering
+
+    def embedder(
+        self, settings: ModelSettings, where: str, dimensions: int | None = None
+    ) -> WordEmbedder:
+        return WordEmbedder()
+
+    def steps(
+        self, settings: ModelSettings, where: str, *, entity_types: tuple[str, ...] = ()
+    ) -> Answering:
+        return self.answering
+
+
+def engine(
+    kind: type[LocalSearchEngine] | type[GlobalSearchEngine],
+    answer: str = "yes",
+    level: int = 2,
+    opened: GraphIndex | None = None,
+) -> tuple[LocalSearchEngine | GlobalSearchEngine, Answering]:
+    config = VectorstoreTool(
+        name="t", source="x", engine="graphrag", graphrag=GraphRAGConfig(community_level=level)
+    )
+    answering = Answering(answer)
+    made = kind(
+        config,
+        GraphRAGStorage(config),
+        resources=Given(answering),
+        index=index() if opened is None else opened,
+    )
+    return made, answering
+
+
+def query(text: str) -> np.ndarray[tuple[int, ...], np.dtype[np.float32]]:
+    return np.array(word_vector(text, 256), dtype=np.float32)
+
+
+def test_an_entity_that_the_question_names_comes_first() -> None:
+    """A name in the question beats any likeness of vectors."""
+    selection = select_local(index(), "What is Vega?", query("Ann Ann"), 2)
+
+    assert selection.context.entities[0].title == "Vega"
+
+
+def test_an_entity_without_relationships_is_found() -> None:
+    """What stands alone is in no community and still answers from its text."""
+    selection = select_local(index(), "When did Zeta close?", query("Zeta closed"), 2)
+
+    assert selection.context.entities[0].title == "Zeta"
+    assert selection.text_unit_ids[0] == "u4"
+
+
+@pytest.mark.parametrize(("level", "numbers"), [(0, {0}), (1, {1, 2}), (2, {1, 2}), (5, {1, 2})])
+def test_the_finest_report_of_at_most_the_level_stands_for_an_entity(
+    level: int, numbers: set[int]
+) -> None:
+    """Level 0 is the broadest; a level deeper than the index is its deepest."""
+    selection = select_local(index(), "Ann Bob", query("Ann Bob"), level)
+
+    assert {r.number for r in selection.context.reports} == numbers
+
+
+def test_relationships_between_chosen_entities_come_first() -> None:
+    """Inside before outside, each by rank."""
+    values = LocalValues(entities=1)
+    selection = select_local(index(), "Orion and Vega", query("nothing"), 2, values)
+
+    assert [e.title for e in selection.context.entities] == ["Orion", "Vega"]
+    assert selection.context.relationships[0].description == "Orion bought Vega"
+
+
+def test_a_tiny_budget_gives_fewer_records_and_no_error() -> None:
+    """A record that does not fit is left out; an empty table is no table."""
+    values = LocalValues(context_tokens=60)
+    selection = select_local(index(), "Ann", query("Ann"), 2, values)
+
+    assert 0 < len(selection.context.entities) < 5
+    assert select_local(index(), "Ann", query("Ann"), 2, LocalValues(context_tokens=1)).context == (
+        AnswerContext()
+    )
+
+
+async def test_counts_are_what_went_into_the_context() -> None:
+    """Entities and communities used are those of the context, not of the index."""
+    made, answering = engine(LocalSearchEngine)
+    result = await made.search("Ann")
+
+    assert result.entities_used == len(answering.context.entities)
+    assert result.communities_used == len(answering.context.reports)
+    assert result.context == answering.context.text
+    assert result.notes == ("note",)
+
+
+async def test_cited_sources_come_first() -> None:
+    """The text units that the answer cites lead the list, in the order of citation."""
+    made, _ = engine(LocalSearchEngine, "Bob [Data: Sources (2, 1); Entities (1)].")
+    result = await made.search("Ann")
+
+    assert [source.path for source in result.sources][:2] == ["u3.txt", "u2.txt"]
+    assert result.references["Sources"] == {"2": "u3.txt", "1": "u2.txt"}
+    assert result.references["Entities"] == {"1": "Bob"}
+
+
+@pytest.mark.parametrize(("level", "numbers"), [(0, [0]), (1, [2, 1]), (5, [2, 1])])
+async def test_global_search_reads_the_finest_reports_of_the_level(
+    level: int, numbers: list[int]
+) -> None:
+    """One report stands for every entity, best rank first, and all components are covered."""
+    made, answering = engine(GlobalSearchEngine, level=level)
+    result = await made.search("all?")
+
+    assert [r.number for r in answering.reports] == numbers
+    assert result.communities_used == len(numbers)
+
+
+async def test_global_sources_are_traced_through_the_cited_reports() -> None:
+    """A cited report leads to the documents of its community."""
+    made, _ = engine(GlobalSearchEngine, "Bob runs Vega [Data: Reports (2)].")
+    result = await made.search("all?")
+
+    assert [source.path for source in result.sources] == ["u2.txt"]
+    assert result.references == {"Reports": {"2": "Report 2"}}
+
+
+async def test_an_empty_index_says_so_without_a_call() -> None:
+    """No entities and no reports each have their sentence; no model is asked."""
+    local, asked = engine(LocalSearchEngine, opened=index(entities=False))
+    whole, _ = engine(GlobalSearchEngine, opened=index(reports=False))
+
+    assert (await local.search("Ann")).response == NO_ENTITIES
+    assert (await whole.search("all?")).response == NO_REPORTS
+    assert asked.context == AnswerContext()
+
+
+@pytest.mark.parametrize("kind", [LocalSearchEngine, GlobalSearchEngine])
+async def test_context_without_an_answer_calls_nobody(
+    kind: type[LocalSearchEngine] | type[GlobalSearchEngine],
+) -> None:
+    """``answer=False`` gives context and sources only."""
+    made, answering = engine(kind)
+    result = await made.search("Ann", answer=False)
+
+    assert result.response == ""
+    assert result.context
+    assert result.sources
+    assert (answering.context, answering.reports) == (AnswerContext(), ())
+
+
+@pytest.mark.parametrize("blank", ["", "   ", "\n\t"])
+async def test_an_empty_question_is_refused(blank: str) -> None:
+    """There is nothing to answer; the error is a value error too."""
+    made, _ = engine(LocalSearchEngine)
+    with pytest.raises(EmptyQueryError, match="empty"):
+        await made.search(blank)
+
+
+@pytest.mark.parametrize("question", ["?", "🚀", "谁领导了猎户座项目？", "x" * 40_000])
+async def test_any_question_gets_a_result(question: str) -> None:
+    """Marks, symbols, any script and great length give a result; a cut is noted."""
+    made, _ = engine(LocalSearchEngine)
+    result = await made.search(question)
+
+    assert result.response == "yes"
+    assert any("cut" in note for note in result.notes) == (len(question) > 8_000)
+
+
+async def test_searching_before_initialize_is_refused() -> None:
+    """The error says what to call first."""
+    config = VectorstoreTool(name="t", source="x", engine="graphrag")
+    made = LocalSearchEngine(config, GraphRAGStorage(config), resources=Given(Answering("")))
+
+    with pytest.raises(NotInitializedError, match=r"initialize\(\) first"):
+        await made.search("Ann")
