@@ -17,7 +17,8 @@ HolodeckError                      3   anything of ours
 │   ├── AuthenticationError        3   wrong key; never retried
 │   ├── RateLimitError             3   429 until the retry budget was used up
 │   ├── ProviderTimeoutError       3   no answer in time (also a TimeoutError)
-│   └── ContentFilterError         3   the server would not answer this text
+│   ├── ContentFilterError         3   the server would not answer this text
+│   └── ContextLengthError         3   the request is longer than the model takes
 └── EvaluationError                4   a test could not be judged
 
 A message answers three questions: what failed, why, what to do next.
@@ -32,6 +33,7 @@ __all__ = [
     "AuthenticationError",
     "ConfigError",
     "ContentFilterError",
+    "ContextLengthError",
     "CostLimitError",
     "EmptyQueryError",
     "EvaluationError",
@@ -143,12 +145,21 @@ class ProviderError(HolodeckError):
         message: What failed, why, and the mend.
         retryable: Whether the same call may succeed later.
         status: The HTTP status, if there was a reply.
+        retry_after: Seconds that the server asked to wait before the next try.
     """
 
-    def __init__(self, message: str, *, retryable: bool = False, status: int | None = None) -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        retryable: bool = False,
+        status: int | None = None,
+        retry_after: float | None = None,
+    ) -> None:
         super().__init__(message)
         self.retryable = retryable
         self.status = status
+        self.retry_after = retry_after
 
 
 class AuthenticationError(ProviderError):
@@ -165,6 +176,10 @@ class ProviderTimeoutError(ProviderError, TimeoutError):
 
 class ContentFilterError(ProviderError):
     """The server refused this text; asking again would be refused again."""
+
+
+class ContextLengthError(ProviderError):
+    """The request is longer than the model's context; only a shorter one can succeed."""
 
 
 class EvaluationError(HolodeckError):

@@ -17,7 +17,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-import regex  # type: ignore[import-untyped]  # ships no types
+import regex
 
 from holodeck.errors import ConfigError
 from holodeck.lib.documents import Chunk, Document

@@ -308,6 +308,11 @@ class Answer:
 class IndexSteps(Protocol):
     """Who thinks while an index is built: a language model behind prompts, or rules."""
 
+    @property
+    def version(self) -> str:
+        """What the output depends on besides input and settings; part of an index's hash."""
+        ...
+
     async def extract(self, text: str) -> Extraction:
         """Return what one chunk says."""
         ...

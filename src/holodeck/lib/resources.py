@@ -10,7 +10,7 @@ import os
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from pydantic import SecretStr
 
@@ -19,22 +19,18 @@ from holodeck.lib.contracts import ChatModel, Embedder
 from holodeck.lib.extras import require_extra
 from holodeck.lib.providers import PROVIDER_TABLE, ProviderRow, provider_row
 from holodeck.lib.providers.access import ModelAccess
+from holodeck.lib.providers.meter import Meter
+from holodeck.lib.providers.reply_keys import reply_key
+from holodeck.lib.providers.reply_store import ReplyStore
+from holodeck.lib.providers.wrappers import wrap_chat, wrap_embedder
 from holodeck.lib.resolution import ResolvedTool, resolve_tool
 from holodeck.models.config import ExecutionConfig
 from holodeck.models.llm import ModelSettings, ProviderName, is_usable_key
 
-__all__ = ["ResolvedTool", "Resources", "resolve_tool", "steps_version"]
+__all__ = ["ResolvedTool", "Resources", "reply_key", "resolve_tool"]
 
-Model = TypeVar("Model", ChatModel, Embedder)
-
-
-def steps_version(settings: ModelSettings) -> int:
-    """Return the version of what the provider's own steps say; it shapes an index."""
-    return (
-        PROVIDER_TABLE[settings.provider].steps_version
-        if settings.provider in PROVIDER_TABLE
-        else 0
-    )
+REPLIES_FILE = "replies.sqlite"
+"""The file of paid replies in the cache folder."""
 
 
 class Resources:
@@ -56,8 +52,11 @@ class Resources:
         cache_dir: Path | None = None,
         table: Mapping[ProviderName, ProviderRow] = PROVIDER_TABLE,
     ) -> None:
-        self._cache_dir = cache_dir
         self._execution = execution or ExecutionConfig()
+        self._cache_dir = cache_dir if self._execution.cache else None
+        self._replies: ReplyStore | None = None
+        self.meter = Meter()
+        """What was asked of the models, by purpose."""
         self._environ = os.environ if environ is None else environ
         self._table = table
         self._chats: dict[ModelAccess, ChatModel] = {}
@@ -65,6 +64,13 @@ class Resources:
         self._steps: dict[
             tuple[ModelAccess, tuple[str, ...]], Any
         ] = {}  # Any: IndexSteps and AnswerSteps in one
+
+    @property
+    def replies(self) -> ReplyStore | None:
+        """The store of paid replies; ``None`` where none is kept."""
+        if self._replies is None and self._cache_dir is not None:
+            self._replies = ReplyStore(self._cache_dir / REPLIES_FILE)
+        return self._replies
 
     @property
     def environ(self) -> dict[str, str]:
@@ -117,7 +123,7 @@ class Resources:
             )
         access = self._access(settings, where, row.chat_default)
         if access not in self._chats:
-            self._chats[access] = self._wrapped(row.load("chat")(access), access)
+            self._chats[access] = wrap_chat(row.load("chat")(access), access, self.meter)
         return self._chats[access]
 
     def embedder(
@@ -136,7 +142,12 @@ class Resources:
         row = self._row(settings, where)
         access = self._access(settings, where, row.embedding_default, dimensions)
         if access not in self._embedders:
-            self._embedders[access] = self._wrapped(row.load("embedder")(access), access)
+            embedder: Embedder = row.load("embedder")(access)
+            # Vectors that cost nothing are not worth keeping.
+            is_paid = row.chat is not None
+            self._embedders[access] = (
+                wrap_embedder(embedder, access, self.meter, self.replies) if is_paid else embedder
+            )
         return self._embedders[access]
 
     def steps(
@@ -149,9 +160,9 @@ class Resources:
         Raises:
             ConfigError: As for ``check``.
         """
-        row = self._row(settings, where)
-        if row.steps is None:
+        if provider_row(settings.provider, where, self._table).steps is None:
             return None
+        row = self._row(settings, where)
         access = self._access(settings, where, row.chat_default)
         key = (access, entity_types)
         if key not in self._steps:
@@ -162,13 +173,12 @@ class Resources:
         """Release every model, also when one of them fails to; then start from nothing."""
         models: list[ChatModel | Embedder] = [*self._chats.values(), *self._embedders.values()]
         self._chats, self._embedders, self._steps = {}, {}, {}
+        replies, self._replies = self._replies, None
         async with AsyncExitStack() as stack:
+            if replies is not None:
+                stack.callback(replies.close)
             for model in models:
                 stack.push_async_callback(model.close)
-
-    def _wrapped(self, model: Model, access: ModelAccess) -> Model:
-        """Return the model with what every model gets around it (limits, retries, cache, meter)."""
-        return model
 
     def _row(self, settings: ModelSettings, where: str) -> ProviderRow:
         self.check(settings, where)

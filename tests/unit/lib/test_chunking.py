@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 import pytest
-import regex  # type: ignore[import-untyped]  # ships no types
+import regex
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 

@@ -8,14 +8,14 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import pytest
 from pydantic import SecretStr
 
 import holodeck
 from holodeck.errors import ConfigError, IndexingError, MissingExtraError, MissingKeyError
-from holodeck.lib.contracts import ChatModel, ChatReply, ChatRequest, Embedder
+from holodeck.lib.contracts import ChatModel, ChatReply, ChatRequest, Embedder, Message
 from holodeck.lib.providers import ProviderRow
 from holodeck.lib.providers.access import ModelAccess
 from holodeck.lib.resources import Resources
@@ -30,9 +30,13 @@ if TYPE_CHECKING:
 class EchoChat(ChatModel):
     """Answers with what it was made from, and knows whether it was closed."""
 
+    made: ClassVar[list[EchoChat]] = []
+
     def __init__(self, access: ModelAccess) -> None:
+        self.provider, self.name = access.provider, access.name
         self.access = access
         self.closed = 0
+        self.made.append(self)
 
     async def complete(self, request: ChatRequest) -> ChatReply:
         return ChatReply(text=self.access.name)
@@ -46,9 +50,13 @@ class EchoChat(ChatModel):
 class NoEmbedder(Embedder):
     """Keeps what it was made from."""
 
+    made: ClassVar[list[NoEmbedder]] = []
+
     def __init__(self, access: ModelAccess) -> None:
+        self.provider, self.name = access.provider, access.name
         self.access = access
         self.closed = 0
+        self.made.append(self)
 
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         raise NotImplementedError
@@ -60,8 +68,9 @@ class NoEmbedder(Embedder):
 class Rules:
     """Steps without a language model."""
 
-    def __init__(self, access: ModelAccess) -> None:
+    def __init__(self, access: ModelAccess, *, entity_types: Sequence[str] = ()) -> None:
         self.access = access
+        self.entity_types = tuple(entity_types)
 
 
 TABLE: dict[ProviderName, ProviderRow] = {
@@ -187,13 +196,32 @@ def test_each_kind_of_model_has_its_default_name() -> None:
     """An embedder without a name is the provider's embedding model, not its chat model."""
     live = resources(OPENAI_API_KEY="k")
 
-    embedder = live.embedder(OPENAI, "model", dimensions=8)
-    chat = live.chat(OPENAI, "model")
+    live.embedder(OPENAI, "model", dimensions=8)
+    live.chat(OPENAI, "model")
 
-    assert isinstance(embedder, NoEmbedder)
-    assert isinstance(chat, EchoChat)
+    embedder, chat = NoEmbedder.made[-1], EchoChat.made[-1]
     assert (embedder.access.name, embedder.access.dimensions) == ("embedding", 8)
     assert (chat.access.name, chat.access.dimensions) == ("chat", None)
+
+
+async def test_a_paid_model_is_limited_retried_and_counted(tmp_path: Path) -> None:
+    """Whatever a provider's model is, its calls are counted and its vectors kept."""
+    live = Resources(environ={"OPENAI_API_KEY": "k"}, table=TABLE, cache_dir=tmp_path)
+    request = ChatRequest(messages=(Message(role="user", content="?"),), purpose="extract")
+
+    await live.chat(OPENAI, "model").complete(request)
+    await live.close()
+
+    assert {purpose: spent.calls for purpose, spent in live.meter.usage().items()} == {"extract": 1}
+    assert live.replies is not None
+
+
+def test_no_cache_keeps_no_replies(tmp_path: Path) -> None:
+    """``execution.cache: false`` pays again and leaves no file."""
+    live = Resources(ExecutionConfig(cache=False), environ={}, cache_dir=tmp_path)
+
+    assert live.replies is None
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_steps_are_rules_or_prompts() -> None:
@@ -209,12 +237,11 @@ def test_steps_are_rules_or_prompts() -> None:
 async def test_close_releases_every_model_even_if_one_fails() -> None:
     """The failure is raised after all were closed; a second close has nothing to do."""
     live = resources(OPENAI_API_KEY="k")
-    first = live.chat(OPENAI, "model")
-    stubborn = live.chat(ModelSettings(name="stubborn"), "model")
-    embedder = live.embedder(OPENAI, "model")
-    assert isinstance(first, EchoChat)
-    assert isinstance(stubborn, EchoChat)
-    assert isinstance(embedder, NoEmbedder)
+    live.chat(OPENAI, "model")
+    live.chat(ModelSettings(name="stubborn"), "model")
+    live.embedder(OPENAI, "model")
+    first, stubborn = EchoChat.made[-2:]
+    embedder = NoEmbedder.made[-1]
 
     with pytest.raises(OSError, match="will not close"):
         await live.close()

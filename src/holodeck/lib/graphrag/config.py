@@ -68,7 +68,8 @@ def build_graphrag_config(
         "output_storage": _folder(tables),
         "update_output_storage": _folder(storage_dir / "update"),
         "reporting": _folder(storage_dir / "logs"),
-        "cache": {"type": "none"},
+        # The library makes the folder of a cache even when there is none.
+        "cache": {"type": "none", "storage": {"type": "memory"}},
         "vector_store": {
             "type": "lancedb",
             "db_uri": str(vectors_dir or storage_dir / "lancedb"),

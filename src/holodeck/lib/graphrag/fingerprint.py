@@ -11,14 +11,16 @@ from holodeck.lib.documents import content_id
 from holodeck.lib.graphrag.build import STEPS
 from holodeck.lib.graphrag.library import library_version
 from holodeck.lib.graphrag.prompts import INDEX_PROMPTS, read_prompts
-from holodeck.lib.resources import ResolvedTool, steps_version
+from holodeck.lib.graphrag.thinkers import steps_version
+from holodeck.lib.readers import READERS_VERSION
+from holodeck.lib.resources import ResolvedTool, Resources
 from holodeck.lib.tokens import ENCODING_NAME
 from holodeck.models.tool import DEFAULT_ENTITY_TYPES, GraphRAGConfig
 
 __all__ = ["changed_settings", "config_hash", "shaping_settings"]
 
 
-def shaping_settings(resolved: ResolvedTool) -> dict[str, str]:
+def shaping_settings(resolved: ResolvedTool, resources: Resources) -> dict[str, str]:
     """Return every setting, prompt and version that shapes the index, by its YAML name.
 
     Settings of the search (mode, level, search model) are not among them.
@@ -39,7 +41,9 @@ def shaping_settings(resolved: ResolvedTool) -> dict[str, str]:
         "tokenizer": ENCODING_NAME,
         "graphrag library": library_version(),
         "prompts": content_id(*(read_prompts(INDEX_PROMPTS).values())),
+        "readers": READERS_VERSION,
         "chunking": CHUNKING_VERSION,
+        "thinking": steps_version(resolved, resources),
         **{f"step {step.workflow}": step.version for step in STEPS},
     }
     if model is not None:
@@ -48,7 +52,6 @@ def shaping_settings(resolved: ResolvedTool) -> dict[str, str]:
             "graphrag.indexing_model.temperature": model.temperature,
             "graphrag.indexing_model.max_tokens": model.max_tokens,
             "graphrag.indexing_model.deployment_name": model.deployment_name,
-            "steps of the provider": steps_version(model),
         }
     return {name: json.dumps(value, ensure_ascii=False) for name, value in settings.items()}
 

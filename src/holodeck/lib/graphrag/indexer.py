@@ -6,8 +6,7 @@ import asyncio
 import json
 import logging
 import shutil
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,7 +24,7 @@ from holodeck.lib.graphrag.prompts import SEARCH_PROMPTS, read_prompts
 from holodeck.lib.graphrag.storage import GraphRAGStorage, IndexMetadata
 from holodeck.lib.graphrag.tables import SCHEMAS, read_rows, write_rows
 from holodeck.lib.graphrag.thinkers import INDEXING
-from holodeck.lib.graphrag.worker_process import build_in_child
+from holodeck.lib.graphrag.worker_process import BuildOutcome, build_in_child
 from holodeck.lib.readers.options import read_options
 from holodeck.lib.readers.source import SourceReading, read_source
 from holodeck.lib.resources import ResolvedTool, Resources, resolve_tool
@@ -63,14 +62,6 @@ class IndexingCallbacks:
             logger.debug("[%s] %s", self.tool_name, progress.step)
         if self._on_progress is not None:
             self._on_progress(progress)
-
-
-@dataclass(frozen=True, kw_only=True)
-class BuildOutcome:
-    """What a build came to: filled in by the steps, in the child process or here."""
-
-    counts: Mapping[str, int]
-    warnings: Sequence[str] = ()
 
 
 class GraphRAGIndexer:
@@ -127,7 +118,7 @@ class GraphRAGIndexer:
                 f"{self.tool_config.name!r}"
             )
         self.built = False
-        settings = shaping_settings(self._resolved)
+        settings = shaping_settings(self._resolved, self._resources)
         if self.stale_reason(source, force, settings) is None:
             return self._published()
         self._check_models()
@@ -156,7 +147,9 @@ class GraphRAGIndexer:
         if force:
             return "a rebuild was asked for"
         metadata = self.storage.get_metadata()
-        wanted = settings if settings is not None else shaping_settings(self._resolved)
+        wanted = (
+            settings if settings is not None else shaping_settings(self._resolved, self._resources)
+        )
         if metadata is not None and metadata.config_hash != config_hash(wanted):
             changes = changed_settings(metadata.settings, wanted)
             return f"settings changed ({'; '.join(changes)})"
@@ -218,7 +211,7 @@ class GraphRAGIndexer:
             for table in SCHEMAS:
                 if not (tables / f"{table}.parquet").exists():
                     write_rows(tables, table, [])
-            return BuildOutcome(counts={})
+            return BuildOutcome()
         order = BuildOrder(
             resolved=self._resolved,
             execution=self._execution,
@@ -236,8 +229,7 @@ class GraphRAGIndexer:
                 if self._in_process:
                     build = await run_order(order, self._resources, self._callbacks)
                     return BuildOutcome(counts=build.counts, warnings=tuple(build.warnings))
-                counts, warnings = await build_in_child(order, self._callbacks)
-                return BuildOutcome(counts=counts, warnings=warnings)
+                return await build_in_child(order, self._callbacks)
         except TimeoutError as error:
             if not limit.expired():
                 raise
@@ -282,6 +274,7 @@ class GraphRAGIndexer:
             config_hash=config_hash(settings),
             settings=dict(settings),
             generation=generation,
+            calls=outcome.calls,
             skipped={item.path: item.reason for item in reading.skipped},
             warnings=tuple(warnings),
         )

@@ -26,11 +26,15 @@ from holodeck.lib.graphrag.parse_report import parse_report
 from holodeck.lib.graphrag.prompts import fill
 from holodeck.lib.graphrag.values import REPORT_WORDS
 from holodeck.lib.graphrag.write_context import report_context
+from holodeck.lib.resources import reply_key
 from holodeck.models.llm import ModelSettings
 
-__all__ = ["Memo", "PromptedIndexSteps"]
+__all__ = ["PROMPTED_VERSION", "Memo", "PromptedIndexSteps"]
 
 SUMMARY_WORDS = 500
+
+PROMPTED_VERSION = "prompted 1"
+"""Raised when the steps give another output for the same replies: indexes are then built anew."""
 
 
 class Memo(Protocol):
@@ -73,6 +77,11 @@ class PromptedIndexSteps:
         self._entity_types = ",".join(entity_types)
         self._max_gleanings = max_gleanings
         self._memo = memo
+
+    @property
+    def version(self) -> str:
+        """What the output depends on besides input and settings."""
+        return PROMPTED_VERSION
 
     async def extract(self, text: str) -> Extraction:
         """Return what one chunk says, over all passes."""
@@ -141,29 +150,25 @@ class PromptedIndexSteps:
     async def _ask(
         self, purpose: str, messages: Sequence[Message], *, json_object: bool = False
     ) -> str:
-        reply = await self._chat.complete(
-            ChatRequest(
-                messages=tuple(messages),
-                purpose=purpose,
-                temperature=self._settings.temperature,
-                max_tokens=self._settings.max_tokens,
-                json=json_object,
-            )
+        request = self._request(purpose, messages, json_object=json_object)
+        return _text_of(await self._chat.complete(request), purpose)
+
+    def _request(
+        self, purpose: str, messages: Sequence[Message], *, json_object: bool
+    ) -> ChatRequest:
+        return ChatRequest(
+            messages=tuple(messages),
+            purpose=purpose,
+            temperature=self._settings.temperature,
+            max_tokens=self._settings.max_tokens,
+            json=json_object,
         )
-        return _text_of(reply, purpose)
 
     def _key(self, purpose: str, prompt: str, *more: str) -> str:
-        """Key over everything that shapes the reply."""
-        return content_id(
-            purpose,
-            self._chat.provider,
-            self._chat.name,
-            self._settings.deployment_name or "",
-            repr(self._settings.temperature),
-            repr(self._settings.max_tokens),
-            prompt,
-            *more,
-        )
+        """Key of a chain: of its first request, and of what else decides how it goes on."""
+        request = self._request(purpose, [Message(role="user", content=prompt)], json_object=False)
+        model = self._settings.deployment_name or self._chat.name
+        return content_id(reply_key(self._chat.provider, model, request), purpose, *more)
 
     def _recall(self, key: str) -> list[str] | None:
         kept = self._memo.get(key) if self._memo is not None else None

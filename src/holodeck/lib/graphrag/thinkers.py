@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from holodeck.errors import ConfigError
 from holodeck.lib.contracts import AnswerSteps, IndexSteps
 from holodeck.lib.graphrag.prompted_answer import PromptedAnswerSteps
-from holodeck.lib.graphrag.prompted_index import PromptedIndexSteps
+from holodeck.lib.graphrag.prompted_index import PROMPTED_VERSION, PromptedIndexSteps
 from holodeck.lib.graphrag.prompts import INDEX_PROMPTS, read_prompts
 from holodeck.lib.resources import ResolvedTool, Resources
 from holodeck.models.tool import DEFAULT_ENTITY_TYPES, GraphRAGConfig, GraphRAGModelConfig
 
-__all__ = ["INDEXING", "SEARCH", "open_answer_steps", "open_index_steps"]
+__all__ = ["INDEXING", "SEARCH", "open_answer_steps", "open_index_steps", "steps_version"]
 
 INDEXING = "graphrag.indexing_model"
 SEARCH = "graphrag.search_model"
@@ -37,8 +37,15 @@ def open_index_steps(resolved: ResolvedTool, resources: Resources) -> IndexSteps
         prompts=read_prompts(INDEX_PROMPTS),
         entity_types=entity_types,
         max_gleanings=graphrag.max_gleanings,
-        memo=None,
+        memo=resources.replies,
     )
+
+
+def steps_version(resolved: ResolvedTool, resources: Resources) -> str:
+    """Return what the thinking depends on besides settings; needs no key and calls no model."""
+    _, settings = _settings(resolved, "indexing_model")
+    native: IndexSteps | None = resources.steps(settings, INDEXING)
+    return PROMPTED_VERSION if native is None else native.version
 
 
 def open_answer_steps(

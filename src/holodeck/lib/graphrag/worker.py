@@ -33,16 +33,18 @@ def main() -> int:
     _log_to(order.log_file)
     send = _sender(events)
     try:
-        build = asyncio.run(_carry_out(order, send))
+        build, calls = asyncio.run(_carry_out(order, send))
     except errors.HolodeckError as error:
         logging.getLogger(__name__).debug("the build failed", exc_info=True)
         send({"event": "error", "type": type(error).__name__, "message": str(error)})
         return 1
-    send({"event": "done", "counts": build.counts, "warnings": build.warnings})
+    send({"event": "done", "counts": build.counts, "warnings": build.warnings, "calls": calls})
     return 0
 
 
-async def _carry_out(order: BuildOrder, send: Callable[[dict[str, Any]], None]) -> Build:
+async def _carry_out(
+    order: BuildOrder, send: Callable[[dict[str, Any]], None]
+) -> tuple[Build, dict[str, int]]:
     def report(progress: Progress) -> None:
         send(
             {
@@ -59,7 +61,8 @@ async def _carry_out(order: BuildOrder, send: Callable[[dict[str, Any]], None]) 
         cache_dir=order.cache_dir,
     )
     try:
-        return await run_order(order, resources, report)
+        build = await run_order(order, resources, report)
+        return build, {purpose: spent.calls for purpose, spent in resources.meter.usage().items()}
     finally:
         await resources.close()
 

@@ -7,22 +7,36 @@ import contextlib
 import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from holodeck import errors
 from holodeck.lib.contracts import Progress, ProgressListener
 from holodeck.lib.graphrag.order import BuildOrder
 
-__all__ = ["build_in_child"]
+__all__ = ["BuildOutcome", "build_in_child"]
 
 LONGEST_EVENT = 1 << 20
 _GRACE_SECONDS = 5.0
 
 
-async def build_in_child(
-    order: BuildOrder, on_progress: ProgressListener
-) -> tuple[dict[str, int], Sequence[str]]:
-    """Build a generation in a child process; return its counts and warnings.
+@dataclass(frozen=True, kw_only=True)
+class BuildOutcome:
+    """What a build came to.
+
+    Attributes:
+        counts: What the steps counted.
+        warnings: What the user should know.
+        calls: Answered model calls by purpose; what was kept from before is not among them.
+    """
+
+    counts: Mapping[str, int] = field(default_factory=dict)
+    warnings: Sequence[str] = ()
+    calls: Mapping[str, int] = field(default_factory=dict)
+
+
+async def build_in_child(order: BuildOrder, on_progress: ProgressListener) -> BuildOutcome:
+    """Build a generation in a child process.
 
     The child ends when this is cancelled, and when this process dies.
 
@@ -54,7 +68,11 @@ async def build_in_child(
             elif event["event"] == "error":
                 raise _error(event["type"], event["message"])
             else:
-                return event["counts"], tuple(event["warnings"])
+                return BuildOutcome(
+                    counts=event["counts"],
+                    warnings=tuple(event["warnings"]),
+                    calls=event["calls"],
+                )
         await child.wait()
         raise errors.IndexingError(
             f"the build process ended without a result (exit code {child.returncode}): "

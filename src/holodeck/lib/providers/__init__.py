@@ -24,7 +24,6 @@ class ProviderRow:
         chat: ``module:Class`` of its ``ChatModel``; ``None`` where there is no language model.
         steps: ``module:Class`` that is both ``IndexSteps`` and ``AnswerSteps`` without a language
             model; ``None`` where the steps are prompts to ``chat``.
-        steps_version: Raised when what ``steps`` say changes; part of an index's ``config_hash``.
         key_variable: Environment variable of the API key; ``None`` where none is needed.
         base_variable: Environment variable of the server's URL.
         chat_default: Model for answers when YAML names none.
@@ -36,7 +35,6 @@ class ProviderRow:
     embedder: str
     chat: str | None = None
     steps: str | None = None
-    steps_version: int = 1
     key_variable: str | None = None
     base_variable: str | None = None
     chat_default: str

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from pydantic import SecretStr
 
@@ -30,7 +30,7 @@ class ModelAccess:
     provider: str
     name: str
     api_key: SecretStr | None = None
-    api_base: str | None = None
+    api_base: str | None = field(default=None, repr=False)  # may hold user:password@
     api_version: str | None = None
     deployment_name: str | None = None
     timeout: float = 60.0

@@ -23,7 +23,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["READERS", "Reader"]
+__all__ = ["READERS", "READERS_VERSION", "Reader"]
+
+READERS_VERSION: int = 1
+"""Raised when a file gives other documents than before; part of every config hash."""
 
 
 class Reader(NamedTuple):
@@ -44,6 +47,7 @@ _JSON_LINES = Reader("holodeck.lib.readers.json_records:read_lines")
 
 READERS: dict[str, Reader] = {
     ".csv": _TABLE,
+    ".docx": Reader("holodeck.lib.readers.docx:read"),
     ".json": Reader("holodeck.lib.readers.json_records:read"),
     ".jsonl": _JSON_LINES,
     ".log": _TEXT,

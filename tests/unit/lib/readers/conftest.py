@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
+from zipfile import ZipFile
 
 import pytest
 
@@ -56,6 +57,29 @@ def make_pdf() -> MakePdf:
             writer = PdfWriter(clone_from=file)
             writer.encrypt(password, algorithm="RC4-128")
             writer.write(file)
+        return file
+
+    return make
+
+
+class MakeDocx(Protocol):
+    def __call__(self, file: Path, body: str, **parts: str) -> Path:
+        """Write a Word document with this XML as its body, and as the other parts named."""
+
+
+@pytest.fixture
+def make_docx() -> MakeDocx:
+    """The writer of Word documents."""
+
+    def make(file: Path, body: str, **parts: str) -> Path:
+        with ZipFile(file, "w") as archive:
+            for name, inner in {"document": body, **parts}.items():
+                xml = (
+                    '<?xml version="1.0" encoding="UTF-8"?><w:root xmlns:w='
+                    '"http://schemas.openxmlformats.org/wordprocessingml/2006/main" xmlns:mc='
+                    f'"http://schemas.openxmlformats.org/markup-compatibility/2006">{inner}</w:root>'
+                )
+                archive.writestr(f"word/{name}.xml", xml)
         return file
 
     return make

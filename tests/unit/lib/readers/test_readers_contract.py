@@ -22,9 +22,10 @@ pytestmark = pytest.mark.unit
 
 FACT = "Bob founded Orion in 1999"
 
-# Ending → a file of that type which says FACT, as text; None is written by the fixture for PDFs.
+# Ending → a file of that type which says FACT, as text; types that are not are written by fixtures.
 SAMPLES: dict[str, str | None] = {
     ".csv": f"id,note\r\n1,{FACT}\r\n2,\ufeffÄ\r\n",
+    ".docx": None,
     ".json": f'[{{"id": 1, "note": "{FACT}"}}, {{"id": 2, "note": "\\u0000\\ufeff\\ud800"}}]',
     ".jsonl": f'{{"note": "{FACT}"}}\r\n{{"note": "\\u0000\\ufeff\\ud800 x"}}',
     ".log": f"1999-01-01 {FACT}\r\n\ufeff",
@@ -41,14 +42,18 @@ MakeSample = Callable[[str], Path]
 
 
 @pytest.fixture
-def make_sample(tmp_path: Path, make_pdf: Any) -> MakeSample:  # Any: a protocol of conftest
+def make_sample(tmp_path: Path, make_pdf: Any, make_docx: Any) -> MakeSample:  # Any: see conftest
     """Write the sample of an ending."""
 
     def make(ending: str) -> Path:
         sample = SAMPLES[ending]
         file = tmp_path / f"sample{ending}"
-        if sample is None:
+        if ending == ".pdf":
             make_pdf(file, [FACT, "", "Second"])
+        elif ending == ".docx":
+            make_docx(file, f"<w:p><w:r><w:t>{FACT}\ufeff</w:t><w:br/></w:r></w:p>")
+        elif sample is None:
+            pytest.fail(f"nothing writes a sample of {ending}")
         else:
             file.write_bytes(sample.encode("utf-8"))
         return file
@@ -132,6 +137,7 @@ def test_every_sample_has_a_row() -> None:
     assert set(SAMPLES) == set(READERS)
 
 
+@pytest.mark.integration
 def test_the_table_imports_no_reader() -> None:
     """A reader is imported when a file needs it: the table is reached by every command."""
     code = (

@@ -64,6 +64,7 @@ def test_good_files_are_read_whatever_lies_beside_them(tmp_path: Path, make_pdf:
     (tmp_path / "blank.md").write_text("\n\t \u3000", encoding="utf-8")
     (tmp_path / "broken.docx").write_bytes(b"PK\x03\x04" + bytes(196))
     (tmp_path / "LICENSE").write_text("free", encoding="utf-8")
+    (tmp_path / "photo.png").write_bytes(b"\x89PNG")
     (tmp_path / "x.txt").mkdir()
     make_pdf(tmp_path / "scan.pdf", [""])
     make_pdf(tmp_path / "locked.pdf", ["Bob"], password="secret")
@@ -75,7 +76,8 @@ def test_good_files_are_read_whatever_lies_beside_them(tmp_path: Path, make_pdf:
     assert reasons(reading) == {
         "LICENSE": "no reader for a file without an ending",
         "blank.md": "no text: it is empty or blank",
-        "broken.docx": "no reader for .docx",
+        "broken.docx": "not a readable Word document: File is not a zip file",
+        "photo.png": "no reader for .png",
         "empty.txt": "no text: it is empty or blank",
         "locked.pdf": "locked by a password: no extractable text",
         "scan.pdf": "no extractable text (a scan?)",
@@ -154,6 +156,7 @@ def test_strict_accepts_a_source_without_losses(tmp_path: Path) -> None:
     assert read_source(tmp_path, ReadOptions(strict=True)).files == ("a.txt",)
 
 
+@pytest.mark.integration
 def test_a_missing_extra_is_named_for_each_file_that_needs_it(tmp_path: Path) -> None:
     """A file whose extra is not installed is skipped with the way to install it."""
     (tmp_path / "a.txt").write_text("Ada", encoding="utf-8")

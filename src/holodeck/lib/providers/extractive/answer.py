@@ -7,13 +7,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
-import regex  # type: ignore[import-untyped]  # ships no types
+import regex
 
 from holodeck.lib.contracts import Answer, AnswerContext, ContextReport
 from holodeck.lib.providers.extractive.cite import cite, without_references
 from holodeck.lib.providers.extractive.question import is_about_everything
 from holodeck.lib.providers.extractive.rank import inverse_frequencies, jaccard, pick, text_rank
-from holodeck.lib.providers.extractive.sentences import split_sentences
+from holodeck.lib.providers.extractive.sentences import prose_share, split_sentences
 from holodeck.lib.providers.extractive.words import content_terms, sentence_key
 
 if TYPE_CHECKING:
@@ -33,8 +33,8 @@ NOTE = (
 NOTHING_FOUND = "Nothing relevant to the question was found in the documents."
 
 RELEVANT = 0.25
-"""Score from which a sentence is quoted. Of questions asked of texts that have nothing to do with
-them nine in ten stay below it, of questions with an answer one in ten."""
+"""Score from which a sentence is quoted. It errs towards quoting: a question asked of texts that
+have nothing to do with it may still get a quotation, whose source then shows why."""
 _MEANS_THE_SAME = 0.5  # cosine from which a sentence needs no word of the question
 
 _SENTENCES = 5
@@ -152,7 +152,8 @@ def _quotable(text: str) -> list[str]:
     for sentence in split_sentences(text):
         needs_before = before and _PRONOUN.match(sentence) and not _PRONOUN.match(before)
         quotable.append(f"{before} {sentence}" if needs_before else sentence)
-        before = sentence
+        # A heading or a record before "he" or "it" would not read as one with it.
+        before = sentence if prose_share(sentence) == 1.0 else ""
     return quotable
 
 
@@ -160,9 +161,14 @@ def _centrality(candidates: Sequence[_Candidate]) -> list[float]:
     ranks = text_rank([sorted(candidate.terms) for candidate in candidates])
     highest = float(ranks.max()) if len(ranks) else 1.0
     return [
-        float(rank) / highest + candidate.bonus
+        float(rank) / highest * _readable_alone(candidate.text) + candidate.bonus
         for rank, candidate in zip(ranks, candidates, strict=True)
     ]
+
+
+def _readable_alone(text: str) -> float:
+    """Return how well a quotation reads without what was before it."""
+    return prose_share(text) * (0.6 if _PRONOUN.match(text) else 1.0)
 
 
 def _relevance(

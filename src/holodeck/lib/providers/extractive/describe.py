@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from holodeck.lib.providers.extractive.rank import jaccard, pick, text_rank
-from holodeck.lib.providers.extractive.sentences import split_sentences
+from holodeck.lib.providers.extractive.sentences import (
+    ends_a_sentence,
+    prose_share,
+    split_sentences,
+)
 from holodeck.lib.providers.extractive.words import content_terms, sentence_key
 
 __all__ = ["best_sentences", "distinct_sentences", "summarize"]
@@ -39,10 +43,16 @@ def distinct_sentences(texts: Sequence[str]) -> list[str]:
 
 def best_sentences(sentences: Sequence[str], count: int) -> list[str]:
     """Return the ``count`` most central sentences in their own order, none saying another's."""
-    candidates = list(sentences[:_RANKED])
+    # A heading or a fragment would run into the next sentence: it serves where nothing else does.
+    closed = [each for each in sentences if ends_a_sentence(each)] or sentences
+    candidates = list(closed[:_RANKED])
     terms = [content_terms(sentence) for sentence in candidates]
     ranks = text_rank(terms)
     # Ranks add up to 1: brought to the scale of the likeness that they are weighed against.
     scores = ranks / ranks.max() if len(ranks) else ranks
+    scores = [
+        float(score) * prose_share(sentence)
+        for score, sentence in zip(scores, candidates, strict=True)
+    ]
     chosen = pick(scores, count, lambda left, right: jaccard(terms[left], terms[right]))
     return [candidates[at] for at in sorted(chosen)]

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-import regex  # type: ignore[import-untyped]  # ships no types
+import regex
 
 from holodeck.lib.contracts import Entity, Extraction, Relationship
 from holodeck.lib.providers.extractive.kinds import allowed_kind, guess_kind
@@ -66,8 +66,19 @@ class _Subject:
 class _Link:
     """What a chunk says of two entities while it is being gathered."""
 
+    source: str
+    target: str
     weight: float = 0.0
+    has_verb: bool = False
     sentences: dict[str, None] = field(default_factory=dict)
+
+    def add(self, sentence: str, source: str, target: str, verb: str | None) -> None:
+        """Take in a sentence that has both; a verb counts twice, and the first says who did it."""
+        if verb and not self.has_verb:
+            self.source, self.target, self.has_verb = source, target, True
+        self.weight += 2 if verb else 1
+        said = f"{source} – {verb} – {target}: {sentence}" if verb else sentence
+        self.sentences.setdefault(said)
 
 
 def read_by_rules(text: str) -> list[ReadSentence]:
@@ -178,7 +189,9 @@ def _describe(places: Sequence[tuple[int, int, int]], sentences: Sequence[ReadSe
 
     chosen: dict[str, int] = {}
     length = 0
-    for number in sorted(first_place, key=merit):
+    # A heading would run into the sentence after it: it describes only where nothing else does.
+    whole = [number for number in first_place if merit(number)[1]] or list(first_place)
+    for number in sorted(whole, key=merit):
         text = sentences[number].text
         if text in chosen or (chosen and length + len(text) > _DESCRIPTION):
             continue
@@ -191,30 +204,27 @@ def _relate(
     sentences: Sequence[ReadSentence], titles: Mapping[str, str]
 ) -> tuple[Relationship, ...]:
     links: dict[frozenset[str], _Link] = {}
-    ends: dict[frozenset[str], tuple[str, str]] = {}
     for sentence in sentences:
         names = [titles[_key(mention.name)] for mention in sentence.mentions]
         verbs = {
             (names[left], names[right]): verb for (left, right), verb in sentence.verbs.items()
         }
-        for source, target in name_pairs(list(dict.fromkeys(names))):
-            pair = frozenset((source, target))
-            verb = verbs.get((source, target)) or verbs.get((target, source))
-            if (target, source) in verbs:
-                source, target = target, source
-            link = links.setdefault(pair, _Link())
-            ends.setdefault(pair, (source, target))
-            link.weight += 2 if verb else 1
-            said = f"{source} – {verb} – {target}: {sentence.text}" if verb else sentence.text
-            link.sentences.setdefault(said)
+        for pair in name_pairs(list(dict.fromkeys(names))):
+            # Without a verb nothing tells which end is the source: the alphabet decides, so that
+            # all chunks agree.
+            one, other = sorted(pair, key=lambda name: (name.casefold(), name))
+            link = links.setdefault(frozenset(pair), _Link(source=one, target=other))
+            if (other, one) in verbs:
+                one, other = other, one
+            link.add(sentence.text, one, other, verbs.get((one, other)))
     return tuple(
         Relationship(
-            source=ends[pair][0],
-            target=ends[pair][1],
+            source=link.source,
+            target=link.target,
             description=" ".join(list(link.sentences)[:_QUOTED_SENTENCES]),
             weight=link.weight,
         )
-        for pair, link in links.items()
+        for link in links.values()
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import regex  # type: ignore[import-untyped]  # ships no types
+import regex
 
 from holodeck.lib.providers.extractive.gazetteer import GIVEN_NAMES, PLACES
 from holodeck.lib.providers.extractive.words import word_set

@@ -6,7 +6,7 @@ a third of a second for NLTK, and leaves the file open.
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -65,6 +65,7 @@ def tag(word: str) -> str:
     return _lexicon().get(word, "")
 
 
+@lru_cache(maxsize=65536)
 def is_common(word: str) -> bool:
     """Tell whether ``word``, written small, is an ordinary English word."""
     small = word.casefold()
@@ -76,6 +77,7 @@ def is_common(word: str) -> bool:
     return small.endswith(("ing", "ly")) and len(small) > 5
 
 
+@lru_cache(maxsize=65536)
 def is_function_word(word: str) -> bool:
     """Tell whether ``word`` is one that joins others (an article, a pronoun, an adverb …)."""
     small = word.casefold()

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import regex  # type: ignore[import-untyped]  # ships no types
+import regex
 
 from holodeck.lib.providers.extractive.lexicon import (
     DEMONYMS,
@@ -48,6 +48,7 @@ _ADDRESS = regex.compile(r"(?:https?://|www\.)\S+|\S+@\S+\.\S+")
 _POSSESSIVE = regex.compile(r"(?:['’]s|(?<=s)['’])$")
 _COMPOUND_ADJECTIVE = regex.compile(r"[-–]\p{Ll}{4,}$")
 _PLACE_IN_TEXT = word_set("chapter figure fig table section appendix page volume step note")
+_CONTRACTION = regex.compile(r"\p{L}+['’](?:ll|m|re|ve|d|t)", regex.IGNORECASE)
 _TAKES_FOR = word_set(
     "society center centre centers council institute foundation association organization "
     "organisation committee commission fund agency office department academy school award prize "
@@ -159,7 +160,7 @@ def _parts(
         (word.group(), match.start() + word.start()) for word in _TOKEN.finditer(match.group())
     ]
     for position, (word, start) in enumerate(tokens):
-        if _COMPOUND_ADJECTIVE.search(word):
+        if _COMPOUND_ADJECTIVE.search(word) or _CONTRACTION.fullmatch(word):
             parts.append([])
             continue
         if word.casefold() in MONTHS_AND_DAYS and _is_date(tokens, position):

@@ -131,7 +131,7 @@ def _bare(name: str) -> str:
 def verbs_between(
     document: Any, mentions: Sequence[Mention]
 ) -> Iterator[tuple[tuple[int, int], str]]:
-    """Yield (subject, object) with the verb that links the two mentions, as the parse has it."""
+    """Yield (who, whom) with the verb that links the two mentions, as the parse has it."""
     if not document.has_annotation("DEP"):
         return
     roots = [_root(document, mention) for mention in mentions]
@@ -142,7 +142,10 @@ def verbs_between(
             if target_root is None or target == subject:
                 continue
             if _verb_above(target_root) == subject_root.head:
-                yield (subject, target), subject_root.head.text
+                # "Zork was sold by Zelda": who did it stands behind "by".
+                is_doer = target_root.head.dep_ == "agent"
+                pair = (target, subject) if is_doer else (subject, target)
+                yield pair, subject_root.head.text
 
 
 def _root(document: Any, mention: Mention) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import regex  # type: ignore[import-untyped]  # ships no types
+import regex
 
 from holodeck.lib.providers.extractive.words import STOP_WORDS, content_terms, word_set
 

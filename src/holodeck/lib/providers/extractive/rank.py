@@ -24,7 +24,7 @@ _DIGITS = 9  # scores are rounded, so that ties stay ties on every machine
 
 def inverse_frequencies(texts: Sequence[Collection[str]]) -> dict[str, float]:
     """Return for every term ``ln(1 + texts / texts that hold it)``."""
-    counts = Counter(term for terms in texts for term in set(terms))
+    counts = Counter(term for terms in texts for term in dict.fromkeys(terms))
     return {term: math.log(1 + len(texts) / count) for term, count in counts.items()}
 
 

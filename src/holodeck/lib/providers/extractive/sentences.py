@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import regex  # type: ignore[import-untyped]  # ships no types
+from collections.abc import Sequence
+
+import regex
 
 from holodeck.lib.providers.extractive.words import word_set
 
-__all__ = ["LONGEST_SENTENCE", "collapse", "split_sentences"]
+__all__ = ["LONGEST_SENTENCE", "collapse", "ends_a_sentence", "prose_share", "split_sentences"]
 
 LONGEST_SENTENCE = 600
 """Characters after which a text without full stops (a table, a log) is cut all the same."""
@@ -20,6 +22,9 @@ _DOTTED = regex.compile(r"\p{L}(?:\.\p{L})+")
 _LINE_MARK = regex.compile(r"^\s*(?:#{1,6}\s+|[-*+•]\s+|>\s?)+")
 _OWN_LINE = regex.compile(r"^\s*(?:#{1,6}\s|[-*+•]\s|>|\||\d{1,3}[.)]\s|```|={3,}|-{3,})")
 _SENTENCE_END = regex.compile(rf"[.!?…:;,。！？｡؟۔।][{_CLOSERS}]*\s*$")
+
+_FIELD = regex.compile(r"^[^\s:;.][^:;.]{0,40}:\s+\S")
+_RECORD = regex.compile(r"^[^\s:;.][^:;.]{0,40}: .*; [^\s:;.][^:;.]{0,40}: ")
 
 _ALWAYS_SHORT = word_set(
     "mr mrs ms messrs mme dr prof st mt ft capt cpt cmdr col gen maj lt sgt cpl adm rev hon fr sen "
@@ -40,7 +45,7 @@ def split_sentences(text: str) -> list[str]:
     """Return the sentences of ``text`` in order, each on one line.
 
     Headings, list items and table rows are sentences of their own; a hard-wrapped paragraph is
-    joined first.
+    joined first. The fields of a record ("name: Fram", "built: 1892") are one sentence.
     """
     return [
         piece
@@ -55,6 +60,22 @@ def collapse(text: str) -> str:
     return " ".join(text.split())
 
 
+def ends_a_sentence(text: str) -> bool:
+    """Tell whether ``text`` ends as a sentence does."""
+    return _SENTENCE_END.search(text) is not None
+
+
+def prose_share(sentence: str) -> float:
+    """Return how well ``sentence`` reads as prose: 1 for a whole one, least for a record.
+
+    A heading has no end, and what a chunk begins in the middle of has no beginning.
+    """
+    if _RECORD.match(sentence):
+        return 0.2
+    is_whole = ends_a_sentence(sentence) and not sentence[:1].islower()
+    return 1.0 if is_whole else 0.6
+
+
 def _blocks(text: str) -> list[str]:
     blocks: list[list[str]] = [[]]
     for line in text.splitlines():
@@ -65,14 +86,23 @@ def _blocks(text: str) -> list[str]:
         if _OWN_LINE.match(line) or (previous and _is_own_line(previous, line)):
             blocks.append([])
         blocks[-1].append(line)
-    joined = (collapse(" ".join(_LINE_MARK.sub("", line) for line in lines)) for lines in blocks)
+    joined = (_join([_LINE_MARK.sub("", line) for line in lines]) for lines in blocks)
     return [block for block in joined if block]
+
+
+def _join(lines: Sequence[str]) -> str:
+    """Join the lines of a block: wrapped prose by blanks, the fields of a record by ``;``."""
+    if len(lines) > 1 and all(_FIELD.match(line) for line in lines):
+        return "; ".join(collapse(line) for line in lines) + "."
+    return collapse(" ".join(lines))
 
 
 def _is_own_line(line: str, following: str) -> bool:
     """Tell whether ``line`` ends a block: a heading, or a short line that nothing continues."""
     if line.lstrip().startswith(("#", "|")):
         return True
+    if _FIELD.match(following):
+        return _FIELD.match(line) is None
     is_short = len(line.strip()) <= 50 and not _SENTENCE_END.search(line)
     return is_short and not following.lstrip()[:1].islower()
 
@@ -92,9 +122,9 @@ def _is_inside(block: str, match: regex.Match[str]) -> bool:
     """Tell whether a full stop or the like stands inside a sentence."""
     if match.group()[0] in "。！？｡؟۔।":
         return False
-    rest = block[match.end() : match.end() + 40].lstrip(_OPENERS)
+    rest = block[match.end() : match.end() + 50].lstrip(_OPENERS)
     if rest[:1].islower():
-        return True
+        return _FIELD.match(rest) is None
     if match.group()[:2].rstrip() != ".":
         return False
     found = _LAST_WORD.search(block[max(0, match.start() - 20) : match.start()])

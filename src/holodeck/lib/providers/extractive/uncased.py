@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-import regex  # type: ignore[import-untyped]  # ships no types
+import regex
 
 __all__ = ["find_uncased_names"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 
-import regex  # type: ignore[import-untyped]  # ships no types
+import regex
 
 __all__ = ["STOP_WORDS", "content_terms", "sentence_key", "word_set"]
 

@@ -30,7 +30,7 @@ def test_an_extraction_quotes_its_chunk() -> None:
         ),
         relationships=(
             Relationship(
-                source="Captain Robert Scott", target="Antarctica", description=said, weight=1.0
+                source="Antarctica", target="Captain Robert Scott", description=said, weight=1.0
             ),
         ),
     )
@@ -41,11 +41,19 @@ def test_the_same_pair_again_adds_to_one_relationship() -> None:
     extraction = extract("Zelda met Quentin. Then Quentin paid Zelda. Zelda thanked Quentin.")
 
     assert [(each.source, each.target, each.weight) for each in extraction.relationships] == [
-        ("Zelda", "Quentin", 3.0)
+        ("Quentin", "Zelda", 3.0)
     ]
     assert extraction.relationships[0].description == (
         "Zelda met Quentin. Then Quentin paid Zelda. Zelda thanked Quentin."
     )
+
+
+def test_without_a_verb_the_ends_are_in_alphabetical_order() -> None:
+    """Chunks that have two names in different order give the same relationship."""
+    for text in ("They say Zelda met Quentin.", "They say Quentin met Zelda."):
+        (relationship,) = extract(text).relationships
+
+        assert (relationship.source, relationship.target) == ("Quentin", "Zelda")
 
 
 def test_spellings_of_one_name_are_one_entity() -> None:

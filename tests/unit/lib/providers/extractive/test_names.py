@@ -49,6 +49,7 @@ def test_a_name_is_a_run_of_capitals_and_what_may_stand_inside(text: str, names:
         "Led by a guide, they walked.",
         "He learnt French and was an American-born sailor.",
         "In 1912 it ended.",
+        "They said that I'll go and he thinks I’d stay.",
         "See Chapter 4 and Figure 2 at https://Example.org/Path or Mail@Example.org now.",
         "EARLY LIFE AND CAREER",
         "Early Life And Education",

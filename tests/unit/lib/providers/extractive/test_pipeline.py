@@ -34,6 +34,23 @@ def test_a_verb_links_its_subject_to_its_objects() -> None:
     assert dict(verbs_between(spacy.blank("en")(text), mentions)) == {}
 
 
+def test_in_the_passive_the_doer_comes_first() -> None:
+    """What "by" names did it, and is the source of the link."""
+    spacy = pytest.importorskip("spacy", reason="spaCy is not installed")
+    from spacy.tokens import Doc
+
+    document = Doc(
+        spacy.blank("en").vocab,
+        words=["Zork", "was", "sold", "by", "Zelda", "."],
+        heads=[2, 2, 2, 2, 3, 2],
+        deps=["nsubjpass", "auxpass", "ROOT", "agent", "pobj", "punct"],
+        pos=["PROPN", "AUX", "VERB", "ADP", "PROPN", "PUNCT"],
+    )
+    mentions = [Mention(name="Zork", start=0, end=4), Mention(name="Zelda", start=17, end=22)]
+
+    assert dict(verbs_between(document, mentions)) == {(1, 0): "sold"}
+
+
 def test_a_verb_makes_the_relationship_heavier_and_is_named() -> None:
     """A pair with a verb counts twice and its description begins with who did it to whom."""
     text = "Zork was sold by Zelda."

@@ -6,7 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holodeck.lib.providers.extractive.sentences import LONGEST_SENTENCE, split_sentences
+from holodeck.lib.providers.extractive.sentences import (
+    LONGEST_SENTENCE,
+    prose_share,
+    split_sentences,
+)
 
 pytestmark = pytest.mark.unit
 
@@ -57,3 +61,44 @@ def test_no_letter_or_digit_is_lost(text: str) -> None:
 
     assert characters("".join(sentences)) == characters(text)
     assert all(sentence == sentence.strip() and sentence for sentence in sentences)
+
+
+def test_the_fields_of_a_record_are_one_sentence() -> None:
+    """A record reads as one line with its fields apart, and does not run into what follows."""
+    record = "name: Fram\nbuilt: 1892\nfate: preserved in Oslo"
+
+    assert split_sentences(f"{record}\n\nShe was strong.") == [
+        "name: Fram; built: 1892; fate: preserved in Oslo.",
+        "She was strong.",
+    ]
+
+
+def test_a_heading_before_a_record_is_a_line_of_its_own() -> None:
+    """What has no full stop does not run into the fields on the next line."""
+    assert split_sentences("The Fram, 1892 to 1935\nname: Fram; built: 1892.") == [
+        "The Fram, 1892 to 1935",
+        "name: Fram; built: 1892.",
+    ]
+
+
+def test_a_record_after_a_sentence_is_a_sentence_of_its_own() -> None:
+    """Field names are often in lower case: they begin a record all the same."""
+    assert split_sentences("She was strong. name: Fram; built: 1892.") == [
+        "She was strong.",
+        "name: Fram; built: 1892.",
+    ]
+
+
+def test_a_line_with_a_colon_is_prose() -> None:
+    """One field alone, or a sentence with a colon in it, is no record."""
+    assert split_sentences("He had one rule: never stop.\nIt served him well.") == [
+        "He had one rule: never stop.",
+        "It served him well.",
+    ]
+
+
+def test_prose_reads_better_than_headings_and_records() -> None:
+    """A whole sentence comes first, then a fragment, then the fields of a record."""
+    sentences = ["Fram was built.", "The Fram", "was built there.", "name: Fram; built: 1892."]
+
+    assert [prose_share(sentence) for sentence in sentences] == [1.0, 0.6, 0.6, 0.2]

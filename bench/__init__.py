@@ -1,0 +1,1 @@
+"""Benchmarks: each prints a table, compares in one run, and asserts nothing."""

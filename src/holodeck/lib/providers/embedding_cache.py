@@ -1,0 +1,111 @@
+"""Embedding many texts: in batches, at once, each vector paid for once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from holodeck.errors import ProviderError
+from holodeck.lib.contracts import Embedder
+from holodeck.lib.providers.batches import map_or_cancel, split_into_batches
+from holodeck.lib.providers.reply_keys import vector_key
+from holodeck.lib.providers.reply_store import ReplyStore
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+__all__ = ["BatchedEmbedder", "CachedEmbedder"]
+
+
+class BatchedEmbedder(Embedder):
+    """Hand texts on in batches, all at once: each is retried, limited and counted by itself."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self.provider = embedder.provider
+        self.name = embedder.name
+        self._embedder = embedder
+
+    async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return one row per text, in order."""
+        import numpy as np
+
+        batches = list(split_into_batches(texts)) or [texts]
+        rows = await map_or_cancel(self._embedder.embed, batches)
+        widths = {each.shape[1] for each in rows}
+        if len(widths) > 1:
+            raise ProviderError(
+                f"{self.provider} model {self.name!r} returned vectors of different widths: "
+                f"{sorted(widths)}"
+            )
+        return np.concatenate(rows)
+
+    async def close(self) -> None:
+        """Close the embedder."""
+        await self._embedder.close()
+
+
+class CachedEmbedder(Embedder):
+    """Ask only for vectors that are not kept yet, each distinct text once, batch by batch.
+
+    A batch is kept when it arrives, so a run that fails later does not pay for it again.
+
+    Args:
+        embedder: Asked in batches, several at once.
+        store: Stays open; its owner closes it.
+        dimensions: The width that the embedder asks its model for, where it asks for one.
+    """
+
+    def __init__(
+        self, embedder: Embedder, store: ReplyStore, *, dimensions: int | None = None
+    ) -> None:
+        self.provider = embedder.provider
+        self.name = embedder.name
+        self._embedder = embedder
+        self._store = store
+        self._dimensions = dimensions
+
+    async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return one row per text, in order.
+
+        Raises:
+            ProviderError: Also when the model now returns another width than the kept vectors.
+        """
+        import numpy as np
+
+        keys = {text: self.key_of(text) for text in texts}
+        kept = self._store.get_vectors(list(keys.values()))
+        missing = [text for text, key in keys.items() if key not in kept]
+
+        async def fill(batch: Sequence[str]) -> dict[str, NDArray[np.float32]]:
+            rows = await self._embedder.embed(batch)
+            fresh = {keys[text]: row for text, row in zip(batch, rows, strict=True)}
+            self._check_width(kept, fresh)
+            self._store.put_vectors(fresh)
+            return fresh
+
+        for fresh in await map_or_cancel(fill, list(split_into_batches(missing))):
+            kept.update(fresh)
+        if not texts:
+            return np.zeros((0, self._dimensions or 0), dtype=np.float32)
+        return np.stack([kept[keys[text]] for text in texts])
+
+    def key_of(self, text: str) -> str:
+        """Return the key under which the vector of ``text`` is kept."""
+        return vector_key(self.provider, self.name, self._dimensions, text)
+
+    def _check_width(
+        self, kept: dict[str, NDArray[np.float32]], fresh: dict[str, NDArray[np.float32]]
+    ) -> None:
+        old = {len(row) for row in kept.values()}
+        new = {len(row) for row in fresh.values()}
+        if old and old != new:
+            raise ProviderError(
+                f"{self.provider} model {self.name!r} returns vectors of {sorted(new)} numbers, "
+                f"and the kept ones have {sorted(old)}: the server's model has changed under its "
+                "name; run again with --no-cache, or give the new model another name"
+            )
+
+    async def close(self) -> None:
+        """Close the embedder."""
+        await self._embedder.close()

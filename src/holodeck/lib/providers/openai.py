@@ -1,0 +1,181 @@
+"""OpenAI and every server that speaks its wire format: one try a call, errors in our tree.
+
+Retries, limits, counts and the cache are wrappers around these (see ``wrappers``).
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import aclosing
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from openai import AsyncOpenAI
+from openai.types import CreateEmbeddingResponse, Embedding
+from openai.types.chat import ChatCompletion
+
+from holodeck.lib.contracts import ChatDelta, ChatModel, ChatReply, ChatRequest, Embedder
+from holodeck.lib.providers.access import ModelAccess
+from holodeck.lib.providers.batches import split_into_batches
+from holodeck.lib.providers.openai_client import OpenAIClient
+from holodeck.lib.providers.openai_errors import ErrorSeam
+from holodeck.lib.providers.openai_wire import StreamedReply, chat_arguments, reply_of
+from holodeck.lib.providers.vectors import UnusableVectorError, unit_rows
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+__all__ = ["OpenAIChat", "OpenAIEmbedder"]
+
+_NO_COMPLETION = "it is no chat completion: check the URL"
+
+
+class OpenAIChat(ChatModel):
+    """A chat model behind the OpenAI wire format."""
+
+    client_class: ClassVar[type[OpenAIClient]] = OpenAIClient
+
+    def __init__(self, access: ModelAccess) -> None:
+        self.provider = access.provider
+        self.name = access.name
+        self._client = self.client_class(access)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.name!r}, {self._client!r})"
+
+    async def complete(self, request: ChatRequest) -> ChatReply:
+        """Answer the request.
+
+        Raises:
+            ProviderError: As the contract says; also when the reply has no choices.
+            ContentFilterError: The model refused.
+        """
+        arguments = chat_arguments(self.name, request)
+        headers = self._client.request_headers
+
+        async def ask(client: AsyncOpenAI) -> Any:  # Any: a server may answer with a web page
+            return await client.chat.completions.create(**arguments, extra_headers=headers)
+
+        completion = await self._client.call(request.purpose, ask)
+        seam = self._client.seam
+        if not isinstance(completion, ChatCompletion):
+            raise seam.unusable(_NO_COMPLETION, retryable=False)
+        if not completion.choices:
+            raise seam.unusable(f"no choices ({completion.model_extra or 'and no error'})")
+        reply, refusal = reply_of(completion)
+        return _accepted(seam, reply, refusal)
+
+    async def stream(self, request: ChatRequest) -> AsyncIterator[ChatDelta]:
+        """Answer piece by piece.
+
+        Raises:
+            ProviderError: As for ``complete``; also when the stream breaks off.
+        """
+        arguments = chat_arguments(self.name, request)
+        headers = self._client.request_headers
+        seam = self._client.seam
+
+        async def pieces(client: AsyncOpenAI) -> AsyncGenerator[ChatDelta, None]:
+            stream = await client.chat.completions.create(
+                **arguments,
+                stream=True,
+                stream_options={"include_usage": True},
+                extra_headers=headers,
+            )
+            if isinstance(stream, str):
+                raise seam.unusable(_NO_COMPLETION, retryable=False)
+            reply = StreamedReply()
+            async with stream:
+                async for chunk in stream:
+                    text = reply.add(chunk)
+                    if text:
+                        yield ChatDelta(text=text)
+            if reply.finish_reason is None:
+                raise seam.unusable("the stream broke off")
+            yield ChatDelta(reply=_accepted(seam, reply.whole(), reply.refusal))
+
+        async with aclosing(self._client.iterate(request.purpose, pieces)) as deltas:
+            async for delta in deltas:
+                yield delta
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._client.close()
+
+
+def _accepted(seam: ErrorSeam, reply: ChatReply, refusal: str | None) -> ChatReply:
+    if refusal:
+        raise seam.filtered(refusal)
+    if reply.finish_reason == "content_filter":
+        raise seam.filtered("its content filter cut the reply")
+    return reply
+
+
+class OpenAIEmbedder(Embedder):
+    """An embedding model behind the OpenAI wire format.
+
+    Texts are sent in batches; an empty text, which the vendor refuses, is sent as one space.
+    The width of the first reply holds for all that follow.
+    """
+
+    client_class: ClassVar[type[OpenAIClient]] = OpenAIClient
+
+    def __init__(self, access: ModelAccess) -> None:
+        self.provider = access.provider
+        self.name = access.name
+        self._width = access.dimensions
+        self._client = self.client_class(access)
+        self._arguments: dict[str, Any] = {"model": access.name, "encoding_format": "base64"}
+        if access.dimensions is not None:
+            self._arguments["dimensions"] = access.dimensions
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.name!r}, {self._client!r})"
+
+    async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return one row of length 1 per text, in order.
+
+        Raises:
+            ProviderError: As the contract says; a vector of another width names its text.
+        """
+        import numpy as np
+
+        batches = [await self._embed_batch(batch) for batch in split_into_batches(texts)]
+        return np.concatenate(batches or [np.zeros((0, self._width or 0), dtype=np.float32)])
+
+    async def _embed_batch(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        sent = [text or " " for text in texts]
+        headers = self._client.request_headers
+
+        async def ask(client: AsyncOpenAI) -> Any:  # Any: a server may answer with a web page
+            return await client.embeddings.create(
+                input=sent, **self._arguments, extra_headers=headers
+            )
+
+        response = await self._client.call("embed", ask)
+        seam = self._client.seam
+        if not isinstance(response, CreateEmbeddingResponse) or response.data is None:
+            raise seam.unusable("it holds no embeddings: check the URL", retryable=False)
+        if len(response.data) != len(texts):
+            raise seam.unusable(f"{len(response.data)} vectors for {len(texts)} texts")
+        rows = [_row(each) for each in sorted(response.data, key=lambda each: each.index)]
+        try:
+            vectors = unit_rows(rows, texts, width=self._width)
+        except UnusableVectorError as error:
+            raise seam.unusable(str(error), retryable=False) from error
+        self._width = vectors.shape[1]
+        return vectors
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._client.close()
+
+
+def _row(embedding: Embedding) -> NDArray[np.float32]:
+    import numpy as np
+
+    packed: object = embedding.embedding  # a text where the server packs it, as it was asked to
+    if isinstance(packed, str):
+        return np.frombuffer(base64.b64decode(packed), dtype="<f4")
+    return np.asarray(packed, dtype=np.float32)

@@ -1,0 +1,162 @@
+"""One SQLite file that many threads and processes share, and that damage cannot stop."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sqlite3
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TypeVar
+
+from filelock import FileLock
+
+from holodeck.errors import ConfigError
+
+__all__ = ["DatabaseFile"]
+
+T = TypeVar("T")
+
+logger = logging.getLogger(__name__)
+
+_BUSY_SECONDS = 60.0
+_DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+
+
+class DatabaseFile:
+    """Runs work on the database, one at a time in this process, others' writes waited for.
+
+    A commit is on its way to the disk when ``run`` returns: it survives the death of the process
+    at any moment; a power failure may take the last ones, but never the file.
+
+    A file that is damaged is moved aside, with a warning, and a new one begun.
+
+    Args:
+        path: The file; made, with its folders, when it is first used, readable by its owner only.
+        schema: SQL that makes the tables where they are not.
+        version: Of the schema.
+        what: The file's name in messages.
+    """
+
+    def __init__(self, path: Path, *, schema: str, version: int, what: str) -> None:
+        self.path = path
+        self.moved_aside: list[Path] = []
+        self._schema = schema
+        self._version = version
+        self._what = what
+        self._inherited: list[sqlite3.Connection] = []
+        self._begin()
+
+    def _begin(self) -> None:
+        self._process = os.getpid()
+        self._lock = threading.RLock()
+        self._connection: sqlite3.Connection | None = None
+        self._inode = 0
+
+    def run(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Return what ``work`` makes of the connection, which commits each statement.
+
+        Raises:
+            ConfigError: The file cannot be opened or written.
+        """
+        if self._process != os.getpid():
+            # A connection must not be used, nor closed, on the other side of a fork.
+            self._inherited += [self._connection] if self._connection else []
+            self._begin()
+        with self._lock:
+            try:
+                return work(self._opened())
+            except sqlite3.DatabaseError as error:
+                if not _is_damage(error):
+                    raise self._unusable(error) from error
+                self._move_aside()
+            try:
+                return work(self._opened())
+            except sqlite3.DatabaseError as error:
+                raise self._unusable(error) from error
+
+    def close(self) -> None:
+        """Close the file; the next ``run`` opens it again."""
+        with self._lock:
+            if self._connection is not None and self._process == os.getpid():
+                self._connection.close()
+            self._connection = None
+
+    def _opened(self) -> sqlite3.Connection:
+        if self._connection is None:
+            with self._guard():
+                self._connection = self._open()
+        return self._connection
+
+    @contextmanager
+    def _guard(self) -> Iterator[None]:
+        """Keep others from opening or moving the file meanwhile."""
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with FileLock(f"{self.path}.lock"):
+                yield
+        except OSError as error:
+            raise self._unusable(error) from error
+
+    def _open(self) -> sqlite3.Connection:
+        os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))
+        self._inode = self.path.stat().st_ino
+        connection = sqlite3.connect(
+            self.path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
+        )
+        try:
+            self._prepare(connection)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _prepare(self, connection: sqlite3.Connection) -> None:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = NORMAL")
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        if version > self._version:
+            raise ConfigError(
+                f"{self._what} {self.path} was written by a newer release: upgrade holodeck, or "
+                "name another folder in execution.cache_dir"
+            )
+        connection.executescript(
+            f"BEGIN IMMEDIATE; {self._schema}; PRAGMA user_version = {self._version}; COMMIT;"
+        )
+
+    def _move_aside(self) -> None:
+        self.close()
+        with self._guard():
+            if not self.path.exists() or self.path.stat().st_ino != self._inode:
+                return  # another process has already begun a new one
+            aside = self._free_name()
+            self.path.rename(aside)
+            for suffix in ("-wal", "-shm"):
+                Path(f"{self.path}{suffix}").unlink(missing_ok=True)
+        self.moved_aside.append(aside)
+        logger.warning(
+            "%s %s was damaged: it was moved to %s and a new one begun; what was in it will be "
+            "paid for again",
+            self._what,
+            self.path,
+            aside.name,
+        )
+
+    def _free_name(self) -> Path:
+        number = 1
+        while (aside := Path(f"{self.path}.damaged-{number}")).exists():
+            number += 1
+        return aside
+
+    def _unusable(self, error: Exception) -> ConfigError:
+        return ConfigError(
+            f"{self._what} {self.path} cannot be used ({error}): make it writable and the disk "
+            "not full, or name another folder in execution.cache_dir"
+        )
+
+
+def _is_damage(error: sqlite3.DatabaseError) -> bool:
+    # The low byte is the kind of error, the others its detail.
+    return (getattr(error, "sqlite_errorcode", 0) & 0xFF) in _DAMAGE

@@ -1,0 +1,53 @@
+"""What every embedder owes: rows of one width and of length 1."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["UnusableVectorError", "unit_rows"]
+
+_EXCERPT = 40
+
+
+class UnusableVectorError(Exception):
+    """A vector has another width or is not made of numbers; the message names its text."""
+
+
+def unit_rows(
+    rows: Sequence[NDArray[np.float32]], texts: Sequence[str], *, width: int | None = None
+) -> NDArray[np.float32]:
+    """Return ``rows`` as one array of float32 whose rows have length 1 (or are zero).
+
+    Args:
+        rows: One vector a text.
+        texts: What the vectors are of, to name one.
+        width: The width that is due; default: the first row's.
+
+    Raises:
+        UnusableVectorError: Names the first text whose vector cannot be used.
+    """
+    due = width or (len(rows[0]) if rows else 0)
+    for number, (row, text) in enumerate(zip(rows, texts, strict=True), start=1):
+        named = f"text {number} of {len(texts)} ({_excerpt(text)})"
+        if len(row) != due or not due:
+            raise UnusableVectorError(
+                f"the vector of {named} has {len(row)} numbers, and {due} are due: the model's "
+                "width must not change"
+            )
+        if not np.isfinite(row).all():
+            raise UnusableVectorError(f"the vector of {named} holds infinities or no numbers")
+    stacked = np.array(rows, dtype=np.float32).reshape(len(rows), due)
+    lengths = np.linalg.norm(stacked, axis=1, keepdims=True)
+    unit: NDArray[np.float32] = np.zeros_like(stacked)
+    np.divide(stacked, lengths, out=unit, where=lengths > 0)
+    return unit
+
+
+def _excerpt(text: str) -> str:
+    return repr(text if len(text) <= _EXCERPT else text[:_EXCERPT] + "…")

@@ -1,0 +1,55 @@
+"""What stands around every model, in the one right order.
+
+    Metered( Retrying( Limited( model )))
+
+A wait between two tries holds no slot; a call is counted once, however often it was tried.
+Embedders have the batches outermost, so that each batch is limited, retried, counted and kept by
+itself: ``CachedEmbedder`` with a store, else ``BatchedEmbedder``.
+"""
+
+from __future__ import annotations
+
+from holodeck.lib.contracts import ChatModel, Embedder
+from holodeck.lib.providers.access import ModelAccess
+from holodeck.lib.providers.embedding_cache import BatchedEmbedder, CachedEmbedder
+from holodeck.lib.providers.limits import Limited, LimitedEmbedder
+from holodeck.lib.providers.meter import Meter, Metered, MeteredEmbedder
+from holodeck.lib.providers.reply_store import ReplyStore
+from holodeck.lib.providers.retry import Retrying, RetryingEmbedder, RetryPolicy
+
+__all__ = ["wrap_chat", "wrap_embedder"]
+
+
+def wrap_chat(
+    model: ChatModel,
+    access: ModelAccess,
+    meter: Meter | None = None,
+    *,
+    policy: RetryPolicy | None = None,
+) -> Metered:
+    """Return ``model`` limited, retried and counted as ``access`` says.
+
+    Args:
+        model: The bare model of a provider.
+        access: Whose ``concurrency``, ``max_retries`` and ``retry_budget`` count.
+        meter: Where calls are counted; default: one of its own.
+        policy: How to retry; default: as ``access`` says.
+    """
+    limited = Limited(model, access.concurrency)
+    return Metered(Retrying(limited, policy or RetryPolicy.of(access)), meter)
+
+
+def wrap_embedder(
+    embedder: Embedder,
+    access: ModelAccess,
+    meter: Meter | None = None,
+    store: ReplyStore | None = None,
+    *,
+    policy: RetryPolicy | None = None,
+) -> Embedder:
+    """Return ``embedder`` limited, retried, counted and, with a ``store``, cached."""
+    limited = LimitedEmbedder(embedder, access.concurrency)
+    counted = MeteredEmbedder(RetryingEmbedder(limited, policy or RetryPolicy.of(access)), meter)
+    if store is None:
+        return BatchedEmbedder(counted)
+    return CachedEmbedder(counted, store, dimensions=access.dimensions)

@@ -1,0 +1,206 @@
+"""What the loopback server sees of a request, and which reply it gives."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from holodeck.lib.contracts import ToolCall
+
+__all__ = [
+    "Reply",
+    "ReplyRules",
+    "ReplySource",
+    "ScriptExhaustedError",
+    "ServerRequest",
+    "Vectors",
+    "classify",
+    "prompt_hash",
+]
+
+Json = dict[str, Any]  # Any: JSON
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServerRequest:
+    """One request as the server received it.
+
+    Attributes:
+        kind: What ``classify`` made of it.
+        path: Path of the URL.
+        headers: Names in lower case.
+        body: The JSON body; empty for a GET.
+    """
+
+    path: str
+    headers: Mapping[str, str]
+    body: Json
+    kind: str = ""
+
+    @property
+    def model(self) -> str:
+        """The model that was asked."""
+        return str(self.body.get("model", ""))
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The contents of all messages, or the texts to embed."""
+        if "messages" in self.body:
+            return tuple(_content(message) for message in self.body["messages"])
+        given = self.body.get("input", ())
+        return (given,) if isinstance(given, str) else tuple(str(text) for text in given)
+
+    @property
+    def text(self) -> str:
+        """All of ``texts``, joined by line ends."""
+        return "\n".join(self.texts)
+
+    @property
+    def user_texts(self) -> tuple[str, ...]:
+        """The contents of the user's messages."""
+        messages = self.body.get("messages", ())
+        return tuple(_content(message) for message in messages if message.get("role") == "user")
+
+
+def _content(message: Json) -> str:
+    content = message.get("content") or ""
+    if isinstance(content, str):
+        return content
+    return "".join(str(part.get("text", "")) for part in content)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reply:
+    """What the model says.
+
+    Attributes:
+        text: ``None`` is a null content.
+        finish_reason: Default: ``tool_calls`` where there are some, else ``stop``.
+        refusal: The vendor's field of this name.
+        prompt_tokens: Default: a quarter of the request's characters.
+        completion_tokens: Default: a quarter of the reply's characters.
+    """
+
+    text: str | None = ""
+    tool_calls: tuple[ToolCall, ...] = ()
+    finish_reason: str | None = None
+    refusal: str | None = None
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+
+
+Vectors = Sequence[Sequence[float]]
+Answered = str | Reply | Vectors
+ReplySource = Answered | Callable[[ServerRequest], Answered]
+"""A reply (for the kind ``embedding``: one vector a text), or a function that makes it."""
+
+
+class ScriptExhaustedError(Exception):
+    """A list of replies ran out."""
+
+
+_EXTRACTION_PHRASES = ("Entity_types:", "entity_types")
+_PHRASES = (
+    ("claims", "Claim description:"),
+    ("summarize", "Description List"),
+    ("report", '"findings"'),
+    ("reduce", "Analyst Reports"),
+    ("map", '"points"'),
+    ("rate", "relevancy rating"),
+    ("local", "Data tables"),
+)
+
+
+def classify(request: ServerRequest) -> str:
+    """Return what a request is for, by phrases of the graphrag library's prompts.
+
+    One of ``extract``, ``glean`` (a later turn of an extraction), ``claims``, ``summarize``,
+    ``report``, ``map``, ``reduce``, ``rate``, ``local``, ``embedding``, ``models``, ``chat``.
+    Only a fake may look at the text of a prompt.
+    """
+    if request.path.endswith("/embeddings"):
+        return "embedding"
+    if request.path.endswith("/models"):
+        return "models"
+    opening = "\n".join(request.texts[:1] + request.user_texts[:1])
+    extraction = any(phrase in opening for phrase in _EXTRACTION_PHRASES)
+    if extraction or "Claim description:" in opening:
+        if len(request.user_texts) > 1:
+            return "glean"
+        return "extract" if extraction else "claims"
+    return next((kind for kind, phrase in _PHRASES if phrase in request.text), "chat")
+
+
+def prompt_hash(messages: Sequence[Mapping[str, Any]]) -> str:  # Any: JSON
+    """Return the SHA-256 by which a recording names a conversation: roles and contents only."""
+    turns = [[message.get("role"), _content(dict(message))] for message in messages]
+    return hashlib.sha256(json.dumps(turns, ensure_ascii=False).encode("utf-8")).hexdigest()
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Rule:
+    kind: str | None
+    when: Callable[[ServerRequest], bool]
+    source: ReplySource
+
+    def fits(self, request: ServerRequest) -> bool:
+        return self.kind in (None, request.kind) and self.when(request)
+
+
+@dataclass(kw_only=True)
+class ReplyRules:
+    """The table of rules; the newest that matches answers, then the defaults by kind."""
+
+    defaults: Mapping[str, ReplySource] = field(default_factory=dict)
+    _rules: list[_Rule] = field(default_factory=list)
+
+    def add(
+        self, kind: str | None, when: Callable[[ServerRequest], bool], source: ReplySource
+    ) -> None:
+        """Answer requests of ``kind`` (``None``: any) for which ``when`` holds from ``source``."""
+        self._rules.insert(0, _Rule(kind=kind, when=when, source=source))
+
+    def has(self, request: ServerRequest) -> bool:
+        """Tell whether a rule, and not a default, answers ``request``."""
+        return any(rule.fits(request) for rule in self._rules)
+
+    def answer(self, request: ServerRequest) -> Answered:
+        """Return the reply to ``request``.
+
+        Raises:
+            ScriptExhaustedError: The rule is a list that has run out.
+        """
+        source = self._source(request)
+        return source(request) if callable(source) else source
+
+    def _source(self, request: ServerRequest) -> ReplySource:
+        for rule in self._rules:
+            if rule.fits(request):
+                return rule.source
+        return self.defaults.get(request.kind, self.defaults.get("chat", "ok"))
+
+
+def in_order(replies: Sequence[str | Reply]) -> Callable[[ServerRequest], str | Reply]:
+    """Return a reply source that gives ``replies`` one after the other."""
+    remaining = iter(replies)
+
+    def source(request: ServerRequest) -> str | Reply:
+        for reply in remaining:
+            return reply
+        raise ScriptExhaustedError(
+            f"{len(replies)} replies were given for {request.kind!r}, one more was asked for"
+        )
+
+    return source
+
+
+def recorded(recordings: Mapping[str, str | Reply], request: ServerRequest) -> str | Reply | None:
+    """Return the recording of ``request``: by ``prompt_hash``, else by the longest substring."""
+    exact = recordings.get(prompt_hash(request.body.get("messages", ())))
+    if exact is not None:
+        return exact
+    found = [key for key in recordings if key in request.text]
+    return recordings[max(found, key=len)] if found else None

@@ -1,0 +1,102 @@
+"""Many texts, each vector paid for once."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from holodeck.errors import ProviderError
+from holodeck.lib.providers.access import ModelAccess
+from holodeck.lib.providers.embedding_cache import BatchedEmbedder, CachedEmbedder
+from holodeck.lib.providers.limits import LimitedEmbedder
+from holodeck.lib.providers.openai import OpenAIEmbedder
+from holodeck.lib.providers.reply_store import ReplyStore
+from holodeck.testing import Fault, ModelServer, WordEmbedder
+from holodeck.testing.words import word_vector
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[ReplyStore]:
+    """Return an empty store."""
+    with ReplyStore(tmp_path / "replies.sqlite") as opened:
+        yield opened
+
+
+async def test_each_distinct_text_is_asked_for_once(store: ReplyStore) -> None:
+    """Repeats within a call and over calls cost nothing, and rows keep the order of the texts."""
+    inner = WordEmbedder(width=16)
+    embedder = CachedEmbedder(inner, store)
+
+    first = await embedder.embed(["Bob", "Ann", "Bob"])
+    second = await CachedEmbedder(inner, store).embed(["Ann", "Cara", "Bob"])
+
+    assert inner.embedded == ["Bob", "Ann", "Cara"]
+    rows = {name: word_vector(name, 16) for name in ("Ann", "Bob", "Cara")}
+    expected = np.array([rows["Bob"], rows["Ann"], rows["Bob"]], dtype=np.float32)
+    assert np.array_equal(first, expected)
+    assert np.array_equal(second[2], expected[0])
+
+
+async def test_another_model_or_width_has_vectors_of_its_own(store: ReplyStore) -> None:
+    """A changed model of the same width is not answered from the old one's vectors."""
+    old, new = WordEmbedder(width=8, name="old"), WordEmbedder(width=8, name="new")
+
+    await CachedEmbedder(old, store).embed(["Ann"])
+    await CachedEmbedder(new, store).embed(["Ann"])
+    await CachedEmbedder(new, store, dimensions=8).embed(["Ann"])
+
+    assert (old.embedded, new.embedded) == (["Ann"], ["Ann", "Ann"])
+
+
+async def test_batches_that_arrived_are_kept(
+    model_server: ModelServer, access: ModelAccess, store: ReplyStore
+) -> None:
+    """When a later batch fails, the next run asks for the missing texts only."""
+    texts = [f"word{number}" for number in range(300)]
+    model_server.fault(Fault(status=500, containing="word299", first=1))
+    embedder = CachedEmbedder(LimitedEmbedder(OpenAIEmbedder(access), 1), store)
+
+    with pytest.raises(ProviderError):
+        await embedder.embed(texts)
+    model_server.reset_counts()
+    vectors = await embedder.embed(texts)
+
+    assert vectors.shape == (300, 256)
+    assert [len(request.texts) for request in model_server.requests] == [300 - 256]
+    await embedder.close()
+
+
+async def test_a_width_that_changed_under_its_name_is_refused(store: ReplyStore) -> None:
+    """Kept and new vectors of different widths are never mixed; the message names both."""
+    await CachedEmbedder(WordEmbedder(width=8), store).embed(["Ann"])
+
+    with pytest.raises(ProviderError, match=r"\[16\] numbers, and the kept ones have \[8\]"):
+        await CachedEmbedder(WordEmbedder(width=16), store).embed(["Ann", "Bob"])
+
+
+async def test_no_texts_make_no_call(store: ReplyStore) -> None:
+    """Nothing in, no rows out."""
+    inner = WordEmbedder(width=8)
+
+    assert (await CachedEmbedder(inner, store, dimensions=8).embed([])).shape == (0, 8)
+    assert (await BatchedEmbedder(inner).embed([])).shape == (0, 8)
+
+
+async def test_batches_go_out_at_once_and_come_back_in_order(
+    model_server: ModelServer, access: ModelAccess
+) -> None:
+    """Several batches are in flight together."""
+    texts = [f"word{number}" for number in range(600)]
+    embedder = BatchedEmbedder(OpenAIEmbedder(access))
+    model_server.pause()
+    embedding = asyncio.ensure_future(embedder.embed(texts))
+    await asyncio.to_thread(model_server.wait_for, 3)
+    model_server.resume()
+
+    expected = np.array([word_vector(text, 256) for text in texts], dtype=np.float32)
+    assert np.array_equal(await embedding, expected)
+    await embedder.close()

@@ -1,0 +1,66 @@
+"""What was asked of models, counted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from holodeck.errors import ProviderError
+from holodeck.lib.contracts import ChatReply, ChatRequest, Usage
+from holodeck.lib.providers.access import ModelAccess
+from holodeck.lib.providers.meter import Meter, Metered, MeteredEmbedder, MeterRow, Spent
+from holodeck.lib.providers.openai import OpenAIChat
+from holodeck.lib.tokens import count_tokens
+from holodeck.testing import ModelServer, Reply, ScriptedChat, WordEmbedder
+
+Ask = Callable[..., ChatRequest]
+
+
+def _spent(calls: int, input_tokens: int, output_tokens: int = 0) -> Spent:
+    usage = Usage(input_tokens=input_tokens, output_tokens=output_tokens)
+    return Spent(calls=calls, usage=usage)
+
+
+async def test_calls_are_counted_by_purpose(ask: Ask) -> None:
+    """Answered calls and their tokens add up; a failed call costs nothing here."""
+    reply = ChatReply(text="a", usage=Usage(input_tokens=3, output_tokens=1))
+    model = Metered(ScriptedChat([reply, reply, reply, ProviderError("down")]))
+
+    for purpose in ("extract", "extract", "report"):
+        await model.complete(ask(purpose=purpose))
+    with pytest.raises(ProviderError):
+        await model.complete(ask(purpose="report"))
+
+    assert model.usage() == {"extract": _spent(2, 6, 2), "report": _spent(1, 3, 1)}
+    assert model.meter.total() == _spent(3, 9, 3)
+
+
+async def test_a_stream_is_counted_once(
+    model_server: ModelServer, access: ModelAccess, ask: Ask
+) -> None:
+    """The usage of a streamed answer arrives with its end."""
+    said = Reply(text="a text of several pieces", prompt_tokens=9, completion_tokens=4)
+    model_server.reply("chat", said)
+    model = Metered(OpenAIChat(access))
+
+    _ = [delta async for delta in model.stream(ask(purpose="answer"))]
+
+    assert model.usage() == {"answer": _spent(1, 9, 4)}
+    await model.close()
+
+
+async def test_one_meter_serves_several_models(ask: Ask) -> None:
+    """Rows tell model and purpose apart, as a price needs it; embeddings count their tokens."""
+    meter = Meter()
+    embedder = MeteredEmbedder(WordEmbedder(), meter)
+
+    await Metered(ScriptedChat(["x"], name="big"), meter).complete(ask())
+    await embedder.embed(["Ann runs Orion", "Bob"])
+
+    tokens = count_tokens("Ann runs Orion") + count_tokens("Bob")
+    assert meter.rows() == (
+        MeterRow(provider="testing", model="big", purpose="chat", spent=_spent(1, 0)),
+        MeterRow(provider="testing", model="words", purpose="embed", spent=_spent(1, tokens)),
+    )
+    assert embedder.usage() == meter.usage()

@@ -1,0 +1,215 @@
+"""The store of paid replies."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import sqlite3
+import stat
+import subprocess
+import sys
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import holodeck
+from holodeck.errors import ConfigError
+from holodeck.lib.providers.reply_store import ReplyStore
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """Return where the store is to be, in a folder that does not exist yet."""
+    return tmp_path / "cache" / "replies.sqlite"
+
+
+def test_what_was_put_is_there_after_reopening(path: Path) -> None:
+    """Texts of any script come back; a second value replaces the first; others are missing."""
+    with ReplyStore(path) as store:
+        store.put("a", "old", "extract")
+        store.put("a", "Ann äöü 日本 \x00", "extract")
+
+    with ReplyStore(path) as store:
+        assert store.get("a") == "Ann äöü 日本 \x00"
+        assert store.get("b") is None
+
+
+def test_vectors_come_back_as_they_were(path: Path) -> None:
+    """More vectors than one statement takes, bit by bit; missing keys are left out."""
+    rows = np.arange(1200 * 3, dtype=np.float32).reshape(1200, 3) / 7
+    with ReplyStore(path) as store:
+        store.put_vectors({f"k{number}": row for number, row in enumerate(rows)})
+
+        found = store.get_vectors([*(f"k{number}" for number in range(1200)), "none"])
+
+    assert len(found) == 1200
+    assert np.array_equal(np.stack([found[f"k{number}"] for number in range(1200)]), rows)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such modes")
+def test_only_its_owner_may_read_it(path: Path) -> None:
+    """The file and its companions have the mode 0600."""
+    with ReplyStore(path) as store:
+        store.put("a", "x", "extract")
+
+        files = [path, Path(f"{path}-wal"), Path(f"{path}-shm")]
+        assert [stat.S_IMODE(each.stat().st_mode) for each in files] == [0o600] * 3
+
+
+def test_pruning_drops_what_is_not_kept(path: Path) -> None:
+    """Only named keys stay; the counts say so."""
+    with ReplyStore(path) as store:
+        for key in ("a", "b", "c"):
+            store.put(key, key * 10, "report")
+        store.put_vectors({"v": np.ones(4, dtype=np.float32)})
+
+        dropped = store.prune({"a", "v", "unknown"})
+
+        info = store.info()
+        assert (dropped, dict(info.entries)) == (2, {"embedding": 1, "report": 1})
+        assert (info.size_bytes, info.damaged, info.path) == (10 + 16, 0, path)
+        assert store.prune(set()) == 2
+
+
+def test_threads_share_a_store(path: Path) -> None:
+    """Writes from many threads all arrive."""
+    with ReplyStore(path) as store:
+        with ThreadPoolExecutor(8) as threads:
+            list(threads.map(lambda n: store.put(f"k{n}", str(n), "extract"), range(200)))
+
+        assert [store.get(f"k{number}") for number in range(200)] == [str(n) for n in range(200)]
+
+
+_WRITER = """
+import sys
+from pathlib import Path
+from holodeck.lib.providers.reply_store import ReplyStore
+store = ReplyStore(Path(sys.argv[1]))
+for number in range(int(sys.argv[3])):
+    store.put(f"{sys.argv[2]}{number}", "x", "extract")
+print("done", flush=True)
+sys.stdin.read()
+"""
+
+
+def _writer(path: Path, name: str, count: int) -> subprocess.Popen[str]:
+    found = {**os.environ, "PYTHONPATH": str(Path(holodeck.__file__).parents[1])}
+    return subprocess.Popen(
+        [sys.executable, "-c", _WRITER, str(path), name, str(count)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env=found,
+    )
+
+
+def test_processes_share_a_file_and_may_be_killed(path: Path) -> None:
+    """Two processes begin one store and write at once; what they put survives their SIGKILL."""
+    with _writer(path, "a", 50) as first, _writer(path, "b", 50) as second:
+        for process in (first, second):
+            assert process.stdout is not None
+            assert process.stdout.readline() == "done\n"
+            process.send_signal(signal.SIGKILL)
+
+    with ReplyStore(path) as store:
+        assert store.info().entries == {"extract": 100}
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda content: b"no database at all" * 100,
+        lambda content: content[: len(content) // 2],
+        lambda content: content[:100] + b"\xff\xfe" * 2000 + content[4100:],
+    ],
+)
+def test_a_damaged_file_is_moved_aside_once(
+    path: Path, caplog: pytest.LogCaptureFixture, spoil: Callable[[bytes], bytes]
+) -> None:
+    """A new file is begun, the old one is kept beside it, and one warning says so."""
+    with ReplyStore(path) as store:
+        for number in range(50):
+            store.put(f"k{number}", "x" * 500, "extract")
+    damaged = spoil(path.read_bytes())
+    path.write_bytes(damaged)
+
+    with ReplyStore(path) as store:
+        assert store.get("k0") is None
+        store.put("k0", "new", "extract")
+        assert store.get("k0") == "new"
+        assert store.info().damaged == 1
+    with ReplyStore(path) as store:
+        assert store.get("k0") == "new"
+
+    aside = path.with_name("replies.sqlite.damaged-1")
+    assert aside.read_bytes() == damaged
+    warnings = [record for record in caplog.records if record.levelno == logging.WARNING]
+    assert len(warnings) == 1
+    assert "replies.sqlite.damaged-1" in warnings[0].getMessage()
+
+
+def test_a_damaged_entry_counts_as_missing(path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Half an entry, or bytes that are no text, are dropped, counted, and warned of once."""
+    with ReplyStore(path) as store:
+        for key in ("half", "bytes", "good"):
+            store.put(key, "Ann runs Orion", "extract")
+    connection = sqlite3.connect(path)
+    connection.execute("UPDATE entries SET value = substr(value, 1, 7) WHERE key = 'half'")
+    connection.execute("UPDATE entries SET value = x'FFFE' WHERE key = 'bytes'")
+    connection.commit()
+    connection.close()
+
+    with ReplyStore(path) as store:
+        found = [store.get(key) for key in ("half", "bytes", "good")]
+
+        assert found == [None, None, "Ann runs Orion"]
+        assert (store.info().damaged, dict(store.info().entries)) == (2, {"extract": 1})
+    assert len(caplog.records) == 1
+
+
+def test_a_newer_file_is_refused(path: Path) -> None:
+    """What a later release wrote is left alone, and the message says what to do."""
+    with ReplyStore(path) as store:
+        store.put("a", "x", "extract")
+    connection = sqlite3.connect(path)
+    connection.execute("PRAGMA user_version = 99")
+    connection.close()
+
+    with ReplyStore(path) as store, pytest.raises(ConfigError, match="newer release"):
+        store.get("a")
+    assert not list(path.parent.glob("*damaged*"))
+
+
+def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    """A file where a folder must be: the error names the path and the setting."""
+    (tmp_path / "cache").write_text("a file")
+
+    with (
+        ReplyStore(tmp_path / "cache" / "replies.sqlite") as store,
+        pytest.raises(ConfigError, match=r"replies\.sqlite cannot be used .* execution\.cache_dir"),
+    ):
+        store.get("a")
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system cannot fork")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_forked_child_may_go_on_writing(path: Path) -> None:
+    """A child has a connection of its own."""
+    with ReplyStore(path) as store:
+        store.put("parent", "x", "extract")
+
+        child = os.fork()
+        if child == 0:  # no pytest machinery may run in the child
+            try:
+                store.put("child", "y", "extract")
+                os._exit(0)
+            finally:
+                os._exit(2)
+        _, status = os.waitpid(child, 0)
+
+        assert os.waitstatus_to_exitcode(status) == 0
+        assert (store.get("parent"), store.get("child")) == ("x", "y")
