@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
@@ -21,6 +21,9 @@ from holodeck.lib.imports import load_object
 from holodeck.lib.paths import openable, resolve_path
 from holodeck.models.agent import AgentConfig
 from holodeck.models.tool import VectorstoreTool
+
+if TYPE_CHECKING:
+    from holodeck.lib.contracts import ProgressListener
 
 __all__ = ["LoadedAgent", "load_agent"]
 
@@ -65,8 +68,25 @@ class LoadedAgent:
             raise ConfigError(f"there is no tool {name!r}: the tools are {names}", file=self.file)
         return tools[name]
 
-    def tool(self, name: str | None = None) -> Any:  # Any: tools stand above this room
-        """Return the ``VectorStoreTool`` of a tool; see ``tool_config`` for ``name``."""
+    def tool_configs(self, name: str | None = None) -> tuple[VectorstoreTool, ...]:
+        """Return the configurations of all tools, or of the named one alone.
+
+        Raises:
+            ConfigError: There is no such tool, or none at all.
+        """
+        if name is None and len(self.config.tools) > 1:
+            return self.config.tools
+        return (self.tool_config(name),)
+
+    def tool(  # Any: tools stand above this room
+        self, name: str | None = None, *, on_progress: ProgressListener | None = None
+    ) -> Any:
+        """Return the ``VectorStoreTool`` of a tool.
+
+        Args:
+            name: As for ``tool_config``.
+            on_progress: Told how far a build is.
+        """
         runtime = load_object("holodeck.tools.vectorstore_tool:VectorStoreTool")
         return runtime(
             self.tool_config(name),
@@ -74,7 +94,13 @@ class LoadedAgent:
             execution_config=self.config.execution,
             agent_model=self.config.model,
             environ=self.environment,
+            on_progress=on_progress,
         )
+
+    def without_cache(self) -> LoadedAgent:
+        """Return the same agent, whose models are asked again for what was paid for before."""
+        execution = self.config.execution.model_copy(update={"cache": False})
+        return replace(self, config=self.config.model_copy(update={"execution": execution}))
 
     def instructions(self) -> str | None:
         """Return what the agent is told, read from its file where YAML names one.
@@ -106,6 +132,17 @@ class LoadedAgent:
             written = written[:-1]
         line = self.lines.get(written)
         return kind(message, file=self.file, line=line, field=field_name(path))
+
+    def placed(self, error: ConfigError, tool_name: str) -> ConfigError:
+        """Return an error of a tool, whose field is counted from the tool, with file and line.
+
+        A field that begins with ``model`` is the agent's own.
+        """
+        parts: FieldPath = tuple((error.field or "").split("."))
+        if parts[0] != "model":
+            number = [tool.name for tool in self.config.tools].index(tool_name)
+            parts = ("tools", number, *parts) if error.field else ("tools", number)
+        return self.error(error.message, parts, type(error))
 
 
 def load_agent(file: str | Path, *, environ: Mapping[str, str] | None = None) -> LoadedAgent:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from holodeck.errors import ConfigError, SourceNotFoundError
 from holodeck.lib.paths import resolve_cache_dir, resolve_source, resolve_storage_dir
 from holodeck.models.tool import VectorstoreTool
 
-__all__ = ["validate_paths"]
+__all__ = ["find_path_problems", "validate_paths"]
 
 _SEARCH_ONLY = ("search_mode", "community_level", "search_model", "response_type")
 """Settings of ``graphrag`` that shape answers and not the index."""
@@ -34,24 +35,66 @@ def validate_paths(agent: LoadedAgent) -> None:
         SourceNotFoundError: A tool's documents are not there.
         ConfigError: Instructions, storage or cache cannot be where the file says.
     """
-    agent.instructions()
-    for number, tool in enumerate(agent.config.tools):
-        path: FieldPath = ("tools", number, "source")
-        with _blaming(agent, path):
-            source = resolve_source(tool, agent.base_dir)
-            is_there = source.exists()
-        if not is_there:
-            raise agent.error(
-                f"Source path not found: {source}; put the documents there or mend the path",
-                path,
-                SourceNotFoundError,
-            )
-    _check_storage(agent)
-    if agent.config.execution.cache:
-        path = ("execution", "cache_dir")
-        with _blaming(agent, path):
-            cache = resolve_cache_dir(agent.config.execution, agent.base_dir)
-        _check_writable(agent, cache, path)
+    for problem in find_path_problems(agent):
+        raise problem
+
+
+def find_path_problems(agent: LoadedAgent, tool_name: str | None = None) -> list[ConfigError]:
+    """Return an error for every path that cannot work.
+
+    Args:
+        agent: The agent.
+        tool_name: Look only at what concerns this tool; default: all of them.
+    """
+    found = _errors_of(_checks(agent, tool_name))
+    cache_is_named = ("execution", "cache_dir") in agent.lines
+    # By default the cache lies beside the indexes: what is in their way is named once.
+    if agent.config.execution.cache and (cache_is_named or not found):
+        found += _errors_of([partial(_check_cache, agent)])
+    return found
+
+
+def _errors_of(checks: Iterable[Callable[[], object]]) -> list[ConfigError]:
+    found: dict[str, ConfigError] = {}
+    for check in checks:
+        try:
+            check()
+        except ConfigError as error:
+            found.setdefault(str(error), error)
+    return list(found.values())
+
+
+def _checks(agent: LoadedAgent, tool_name: str | None) -> Iterator[Callable[[], object]]:
+    tools = list(enumerate(agent.config.tools))
+    chosen = [number for number, tool in tools if tool_name in (None, tool.name)]
+    yield agent.instructions
+    for number in chosen:
+        yield partial(_check_source, agent, number)
+    for number in chosen:
+        yield partial(_check_storage, agent, number)
+    for (one, first), (other, second) in combinations(tools, 2):
+        if one in chosen or other in chosen:
+            yield partial(_check_apart, agent, first, second, other)
+
+
+def _check_source(agent: LoadedAgent, number: int) -> None:
+    path: FieldPath = ("tools", number, "source")
+    with _blaming(agent, path):
+        source = resolve_source(agent.config.tools[number], agent.base_dir)
+        is_there = source.exists()
+    if not is_there:
+        raise agent.error(
+            f"Source path not found: {source}; put the documents there or mend the path",
+            path,
+            SourceNotFoundError,
+        )
+
+
+def _check_cache(agent: LoadedAgent) -> None:
+    path: FieldPath = ("execution", "cache_dir")
+    with _blaming(agent, path):
+        cache = resolve_cache_dir(agent.config.execution, agent.base_dir)
+    _check_writable(agent, cache, path)
 
 
 @contextmanager
@@ -65,28 +108,26 @@ def _blaming(agent: LoadedAgent, path: FieldPath) -> Iterator[None]:
         raise agent.error(f"the path cannot be looked at ({error.strerror})", path) from error
 
 
-def _check_storage(agent: LoadedAgent) -> None:
-    tools = list(enumerate(agent.config.tools))
-    for number, tool in tools:
-        with _blaming(agent, _storage_path(agent, number)):
-            storage = resolve_storage_dir(tool, agent.base_dir)
-        for _, other in tools:
-            source = resolve_source(other, agent.base_dir)
-            if _holds(storage, source):
-                raise agent.error(
-                    f"the index folder {storage} is or holds the documents {source}: choose a "
-                    "folder of its own; one inside the documents is fine",
-                    _storage_path(agent, number),
-                )
-        _check_writable(agent, storage, _storage_path(agent, number))
-    for (_, first), (number, second) in combinations(tools, 2):
-        _check_apart(agent, first, second, number)
+def _check_storage(agent: LoadedAgent, number: int) -> None:
+    path = _storage_path(agent, number)
+    with _blaming(agent, path):
+        storage = resolve_storage_dir(agent.config.tools[number], agent.base_dir)
+        sources = [resolve_source(tool, agent.base_dir) for tool in agent.config.tools]
+    for source in sources:
+        if _holds(storage, source):
+            raise agent.error(
+                f"the index folder {storage} is or holds the documents {source}: choose a "
+                "folder of its own; one inside the documents is fine",
+                path,
+            )
+    _check_writable(agent, storage, path)
 
 
 def _check_apart(
     agent: LoadedAgent, first: VectorstoreTool, second: VectorstoreTool, number: int
 ) -> None:
-    one, other = (resolve_storage_dir(tool, agent.base_dir) for tool in (first, second))
+    with _blaming(agent, _storage_path(agent, number)):
+        one, other = (resolve_storage_dir(tool, agent.base_dir) for tool in (first, second))
     if not (_holds(one, other) or _holds(other, one)):
         return
     if one == other and _index_of(first, agent.base_dir) == _index_of(second, agent.base_dir):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from holodeck.errors import ConfigError
 
-__all__ = ["FieldPath", "Problem", "field_name", "problems_error"]
+__all__ = ["FieldPath", "Problem", "field_name", "joined_error", "problems_error"]
 
 FieldPath = tuple[str | int, ...]
 """Keys and list positions from the top of the file to a setting."""
@@ -34,19 +34,19 @@ def field_name(path: FieldPath) -> str:
 def problems_error(problems: Sequence[Problem], file: Path) -> ConfigError:
     """Return one error that places the first problem of the file and lists the others."""
     ordered = sorted(problems, key=lambda problem: problem.line or 0)
-    first = ordered[0]
-    message = first.message
-    if len(ordered) > 1:
-        message = f"{len(ordered)} problems:\n" + "\n".join(
-            f"  {_error(problem, file)}" for problem in ordered
-        )
-    return _error(first, file, message)
+    return joined_error([_error(problem, file) for problem in ordered])
 
 
-def _error(problem: Problem, file: Path, message: str | None = None) -> ConfigError:
+def joined_error(errors: Sequence[ConfigError]) -> ConfigError:
+    """Return the only error, or one that places the first and lists them all."""
+    if len(errors) == 1:
+        return errors[0]
+    first = errors[0]
+    message = f"{len(errors)} problems:\n" + "\n".join(f"  {error}" for error in errors)
+    return ConfigError(message, file=first.file, line=first.line, field=first.field)
+
+
+def _error(problem: Problem, file: Path) -> ConfigError:
     return ConfigError(
-        problem.message if message is None else message,
-        file=file,
-        line=problem.line,
-        field=field_name(problem.path) or None,
+        problem.message, file=file, line=problem.line, field=field_name(problem.path) or None
     )

@@ -459,6 +459,14 @@ class SearchEngine(ABC):
         """
 
     @abstractmethod
+    async def open_existing(self) -> None:
+        """Open the index that is there, stale or not; nothing is built.
+
+        Raises:
+            SearchError: There is no index.
+        """
+
+    @abstractmethod
     async def retrieve(
         self, query: str, *, mode: str | None = None, answer: bool = True
     ) -> SearchResult:

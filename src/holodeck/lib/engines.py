@@ -7,13 +7,16 @@ from collections.abc import Mapping
 from holodeck.lib.contracts import SearchEngine
 from holodeck.lib.imports import load_object
 
-__all__ = ["ENGINES", "engine_class"]
+__all__ = ["ENGINES", "ENGINE_EXTRAS", "engine_class"]
 
 ENGINES: Mapping[str, str] = {
     "default": "holodeck.lib.vectorstore.engine:VectorEngine",
     "graphrag": "holodeck.lib.graphrag.engine:GraphRAGEngine",
 }
 """Engine → ``module:Class``, imported when it is chosen."""
+
+ENGINE_EXTRAS: Mapping[str, str] = {"graphrag": "graphrag"}
+"""Engine → the extra that it needs; an engine without a row needs none."""
 
 
 def engine_class(name: str) -> type[SearchEngine]:

@@ -112,6 +112,14 @@ class VectorStoreTool:
                 )
         await self._engine.initialize(force_reindex=force_ingest)
 
+    async def open_existing(self) -> None:
+        """Open the index that is there, stale or not; nothing is built.
+
+        Raises:
+            SearchError: There is no index.
+        """
+        await self._engine.open_existing()
+
     async def retrieve(
         self, query: str, *, mode: str | None = None, answer: bool = True
     ) -> SearchResult:

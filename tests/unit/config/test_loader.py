@@ -10,7 +10,7 @@ import pytest
 from pydantic import SecretStr
 
 from holodeck.config.loader import MAX_BYTES, load_agent
-from holodeck.errors import ConfigError
+from holodeck.errors import ConfigError, MissingKeyError
 from holodeck.models.llm import LLMProvider
 
 WriteAgent = Callable[[str], Path]
@@ -239,3 +239,41 @@ def test_instructions_that_cannot_be_read_point_to_the_setting(
         agent.instructions()
 
     assert (caught.value.line, caught.value.field) == (4, "instructions.file")
+
+
+def test_all_tools_or_the_named_one(write_agent: WriteAgent) -> None:
+    """A command works on every tool unless one is named; a name that is none is an error."""
+    agent = load_agent(write_agent(TWO_TOOLS), environ={})
+
+    assert [tool.name for tool in agent.tool_configs()] == ["one", "two"]
+    assert [tool.name for tool in agent.tool_configs("two")] == ["two"]
+    with pytest.raises(ConfigError, match="no tool 'three'"):
+        agent.tool_configs("three")
+    with pytest.raises(ConfigError, match="has no tools"):
+        load_agent(write_agent(HEAD), environ={}).tool_configs()
+
+
+def test_the_cache_is_turned_off_in_a_copy(write_agent: WriteAgent) -> None:
+    """The loaded agent stays as its file says."""
+    agent = load_agent(write_agent(HEAD + "execution: {concurrency: 3}\n"), environ={})
+
+    fresh = agent.without_cache()
+
+    assert (agent.config.execution.cache, fresh.config.execution.cache) == (True, False)
+    assert fresh.config.execution.concurrency == 3
+    assert fresh.lines == agent.lines
+
+
+def test_an_error_of_a_tool_is_placed_in_the_file(write_agent: WriteAgent) -> None:
+    """A field is counted from the tool, one of the agent's model from the top; the kind stays."""
+    agent = load_agent(write_agent(TWO_TOOLS), environ={})
+
+    own = agent.placed(MissingKeyError("no key", field="graphrag.search_model.api_key"), "two")
+    agents = agent.placed(ConfigError("no key", field="model.api_key"), "two")
+
+    assert (type(own), own.line, own.field) == (
+        MissingKeyError,
+        5,
+        "tools[1].graphrag.search_model.api_key",
+    )
+    assert (agents.line, agents.field) == (2, "model.api_key")

@@ -12,7 +12,7 @@ import pytest
 
 import holodeck
 from holodeck.config.loader import load_agent
-from holodeck.config.paths import validate_paths
+from holodeck.config.paths import find_path_problems, validate_paths
 from holodeck.errors import ConfigError, SourceNotFoundError
 
 WriteAgent = Callable[[str], Path]
@@ -212,3 +212,32 @@ def test_names_in_any_script_work_under_any_locale(write_agent: WriteAgent, tmp_
 
     assert done.stderr == ""
     assert done.stdout == "ascii 'Caf\\xe9 \\U0001f680'\n"
+
+
+@pytest.mark.usefixtures("docs")
+def test_all_that_is_wrong_is_found_at_once(write_agent: WriteAgent) -> None:
+    """One look lists the problems of every tool; one tool's alone are found when it is named."""
+    agent = load_agent(
+        write_agent(
+            HEAD + graph_tool("g", "away") + graph_tool("h", "gone") + graph_tool("i", "docs")
+        )
+    )
+
+    def fields(tool_name: str | None) -> list[str | None]:
+        return [problem.field for problem in find_path_problems(agent, tool_name)]
+
+    assert fields(None) == ["tools[0].source", "tools[1].source"]
+    assert fields("h") == ["tools[1].source"]
+    assert fields("i") == []
+
+
+@pytest.mark.usefixtures("docs")
+def test_what_is_in_the_way_of_index_and_cache_is_named_once(
+    write_agent: WriteAgent, tmp_path: Path
+) -> None:
+    """Both lie in .holodeck by default: one file there is one problem."""
+    (tmp_path / ".holodeck").write_text("", encoding="utf-8")
+
+    problems = find_path_problems(load_agent(write_agent(HEAD + graph_tool("g", "docs"))))
+
+    assert [problem.field for problem in problems] == ["tools[0]"]

@@ -148,11 +148,31 @@ class GraphRAGEngine(SearchEngine):
         """
         if self.is_initialized and not force_reindex:
             return
+        self._check_search_model()
+        self._metadata = await self._indexer.build_index(self._source, force=force_reindex)
+        self._open()
+
+    async def open_existing(self) -> None:
+        """Open the index that is there, stale or not; nothing is built.
+
+        Raises:
+            SearchError: There is no index.
+        """
+        self._check_search_model()
+        metadata = self._storage.get_metadata()
+        if metadata is None:
+            raise SearchError(
+                f"tool {self.config.name!r} has no index yet in {self._storage.storage_dir}: "
+                "build it with 'holodeck index'"
+            )
+        self._metadata = metadata
+        self._open()
+
+    def _check_search_model(self) -> None:
+        """Find a missing key or package of the search model before any work."""
         graphrag = self._resolved.tool.graphrag
         if graphrag is not None and graphrag.search_model is not None:
             self._resources.check(graphrag.search_model, SEARCH)
-        self._metadata = await self._indexer.build_index(self._source, force=force_reindex)
-        self._open()
 
     def _open(self) -> None:
         metadata = self._metadata

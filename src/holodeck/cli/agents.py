@@ -1,0 +1,66 @@
+"""An agent's file, loaded and checked for a command."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from holodeck.cli.logs import start_logging
+from holodeck.cli.session import Session
+
+if TYPE_CHECKING:
+    from holodeck.config.loader import LoadedAgent
+
+__all__ = ["check_agent", "load"]
+
+
+def load(session: Session, file: str, *, says_phases: bool = False) -> LoadedAgent:
+    """Load an agent; where no option says how much to log, its file does, then the command.
+
+    Args:
+        session: This call of the command line.
+        file: The agent's file.
+        says_phases: Whether the command says what it spends time or money on.
+
+    Raises:
+        ConfigError: The file cannot be used.
+    """
+    from holodeck.config.loader import load_agent
+
+    agent = load_agent(file)
+    execution = agent.config.execution
+    if session.verbosity == "normal":
+        if execution.verbose or execution.quiet:
+            session.verbosity = "verbose" if execution.verbose else "quiet"
+        elif says_phases:
+            session.verbosity = "phases"
+        start_logging(session.verbosity)
+    return agent
+
+
+def check_agent(agent: LoadedAgent, tool_name: str | None = None) -> None:
+    """Find out what would keep the agent's tools from working, without any work.
+
+    Args:
+        agent: The agent.
+        tool_name: Look only at what concerns this tool; default: all of them.
+
+    Raises:
+        ConfigError: Lists every path, key and package that is missing.
+    """
+    from holodeck.config.paths import find_path_problems
+    from holodeck.config.problems import joined_error
+    from holodeck.tools.checks import find_model_problems
+
+    errors = {str(error): error for error in find_path_problems(agent, tool_name)}
+    for tool in agent.config.tools:
+        if tool_name in (None, tool.name):
+            for error in find_model_problems(
+                tool,
+                agent_model=agent.config.model,
+                execution=agent.config.execution,
+                environ=agent.environment,
+            ):
+                placed = agent.placed(error, tool.name)
+                errors.setdefault(str(placed), placed)
+    if errors:
+        raise joined_error(list(errors.values()))

@@ -1,0 +1,125 @@
+"""``holodeck search``: one question to one tool."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from holodeck.cli.agents import check_agent, load
+from holodeck.cli.options import AgentOption, JsonOption, ToolOption, chosen_agent
+from holodeck.cli.output import say, show, show_json
+from holodeck.cli.progress import show_progress
+from holodeck.cli.session import Session
+from holodeck.cli.summary import counted
+from holodeck.errors import ConfigError, EmptyQueryError
+
+if TYPE_CHECKING:
+    from holodeck.config.loader import LoadedAgent
+    from holodeck.tools.vectorstore_tool import VectorStoreTool
+
+__all__ = ["search"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Question:
+    query: str
+    mode: str | None
+    only_context: bool
+    no_index: bool
+    as_json: bool
+
+
+def search(
+    context: typer.Context,
+    query: Annotated[str, typer.Argument(metavar="QUERY", help="The question")],
+    agent_option: AgentOption = None,
+    tool_name: ToolOption = None,
+    mode: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MODE", help="How to search, as 'local' or 'global' [default: the tool's]"
+        ),
+    ] = None,
+    only_context: Annotated[
+        bool, typer.Option("--context", help="Print what an answer would be made from; make none")
+    ] = False,
+    no_index: Annotated[
+        bool, typer.Option("--no-index", help="Build nothing: use the index that is there")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Ask one question, after indexing what changed."""
+    session: Session = context.obj
+    if not query.strip():
+        raise EmptyQueryError("the question is empty: write one")
+    agent = load(session, chosen_agent(agent_option))
+    name = agent.tool_config(tool_name).name
+    if not no_index:
+        check_agent(agent, name)
+    question = _Question(
+        query=query, mode=mode, only_context=only_context, no_index=no_index, as_json=as_json
+    )
+    asyncio.run(_ask(session, agent, name, question))
+
+
+async def _ask(session: Session, agent: LoadedAgent, name: str, question: _Question) -> None:
+    async with AsyncExitStack() as stack:
+        with show_progress(session) as on_progress:
+            tool: VectorStoreTool = agent.tool(name, on_progress=on_progress)
+            stack.push_async_callback(tool.close)
+            _check_mode(tool, question.mode)
+            if question.no_index:
+                await _open_as_it_is(tool)
+            else:
+                await tool.initialize()
+        if tool.engine.was_built:
+            _say_what_was_built(session, tool)
+        await _answer(tool, question)
+
+
+def _check_mode(tool: VectorStoreTool, mode: str | None) -> None:
+    modes = tool.engine.modes
+    if mode is not None and mode not in modes:
+        raise ConfigError(
+            f"tool {tool.config.name!r} (engine: {tool.config.engine}) has no search mode "
+            f"{mode!r}: use one of {', '.join(modes)}"
+        )
+
+
+async def _open_as_it_is(tool: VectorStoreTool) -> None:
+    await tool.open_existing()
+    reason = tool.status().stale_reason
+    if reason is not None:
+        say(f"warning: the index is stale ({reason}): bring it up to date with 'holodeck index'")
+
+
+def _say_what_was_built(session: Session, tool: VectorStoreTool) -> None:
+    state = tool.status()
+    if not session.is_quiet:
+        say(f"indexed {counted(state)}")
+    for path, reason in state.skipped.items():
+        say(f"warning: skipped {path}: {reason}")
+    for warning in state.warnings:
+        say(f"warning: {warning}")
+
+
+async def _answer(tool: VectorStoreTool, question: _Question) -> None:
+    if not (question.only_context or question.as_json):
+        show(await tool.search(question.query, mode=question.mode))
+        return
+    from holodeck.lib.results import as_json
+
+    result = await tool.retrieve(
+        question.query, mode=question.mode, answer=not question.only_context
+    )
+    if question.as_json:
+        show_json(as_json(result))
+        return
+    sources = dict.fromkeys(f"- {source}" for source in result.sources)
+    show("\n".join([result.context.rstrip(), "", "Sources:", *sources]))
+    for note in result.notes:
+        say(f"note: {note}")

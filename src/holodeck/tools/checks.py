@@ -1,0 +1,74 @@
+"""What a tool's models and engine lack, found without a call and without importing a provider."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import ParamSpec
+
+from holodeck.errors import ConfigError
+from holodeck.lib.engines import ENGINE_EXTRAS
+from holodeck.lib.extras import require_extra
+from holodeck.lib.resources import Resources, resolve_tool
+from holodeck.models.config import ExecutionConfig
+from holodeck.models.llm import LLMProvider
+from holodeck.models.tool import VectorstoreTool
+
+__all__ = ["find_model_problems"]
+
+Arguments = ParamSpec("Arguments")
+
+
+def find_model_problems(
+    tool: VectorstoreTool,
+    *,
+    agent_model: LLMProvider,
+    execution: ExecutionConfig | None = None,
+    environ: Mapping[str, str] | None = None,
+) -> list[ConfigError]:
+    """Return an error for every key, server or package that is missing.
+
+    ``field`` of each is counted from the tool (``graphrag.search_model.api_key``), or begins with
+    ``model`` where the agent's own model is to blame.
+
+    Args:
+        tool: What YAML says.
+        agent_model: The model that the tool's models inherit from.
+        execution: The agent's.
+        environ: Where keys are looked for; default: the process's variables.
+    """
+    found: dict[str, ConfigError] = {}
+    for error in _problems(tool, agent_model, Resources(execution, environ=environ)):
+        found.setdefault(str(error), error)
+    return list(found.values())
+
+
+def _problems(
+    tool: VectorstoreTool, agent_model: LLMProvider, resources: Resources
+) -> Iterator[ConfigError]:
+    if tool.engine in ENGINE_EXTRAS:
+        yield from _caught(
+            "engine", require_extra, ENGINE_EXTRAS[tool.engine], f"engine: {tool.engine}"
+        )
+    try:
+        resolved = resolve_tool(tool, agent_model)
+    except ConfigError as error:
+        yield error
+        return
+    for role in ("indexing_model", "search_model"):
+        settings = getattr(resolved.tool.graphrag, role, None)
+        if settings is not None:
+            is_own = getattr(tool.graphrag, role) is not None
+            where = f"graphrag.{role}" if is_own else "model"
+            yield from _caught(where, resources.check, settings, where)
+    yield from _caught("model", resources.check, resolved.embedding, "model")
+
+
+def _caught(
+    field: str, check: Callable[Arguments, None], *args: Arguments.args, **kwargs: Arguments.kwargs
+) -> Iterator[ConfigError]:
+    """Yield the error of a check, if there is one, blamed on ``field`` where it blames nothing."""
+    try:
+        check(*args, **kwargs)
+    except ConfigError as error:
+        error.field = error.field or field
+        yield error
