@@ -9,11 +9,15 @@ process that builds, never in the caller's.
 
 from __future__ import annotations
 
+import importlib
 import logging
 import os
+import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from holodeck.errors import IndexingError
@@ -25,6 +29,7 @@ __all__ = [
     "PROVIDER_TYPE",
     "LeidenNode",
     "hierarchical_leiden",
+    "leave_out_unused_workflows",
     "library_version",
     "quiet_environment",
     "run_workflows",
@@ -57,6 +62,22 @@ def quiet_environment() -> None:
     """
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
     os.environ.setdefault("LANCE_LOG", "error")
+
+
+def leave_out_unused_workflows() -> None:
+    """Keep the package of the library's workflows from importing all of them.
+
+    Its ``__init__`` imports every workflow and with them litellm and spaCy, 5 of the 6 CPU seconds
+    that an import takes; the workflows that run here need neither. Only for a process that does
+    nothing else with the library: what imports the package later finds it bare.
+    """
+    name = "graphrag.index.workflows"
+    if name in sys.modules:
+        return
+    parent = importlib.import_module("graphrag.index")
+    bare = ModuleType(name)
+    bare.__path__ = [str(Path(folder) / "workflows") for folder in parent.__path__]
+    sys.modules[name] = bare
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,6 +140,10 @@ async def run_workflows(
 
     method = "holodeck"
     chosen = [f"{method}:{name}" if name in ours else name for name in names]
+    for name in names:
+        if name not in ours and name not in PipelineFactory.workflows:
+            module = importlib.import_module(f"graphrag.index.workflows.{name}")
+            PipelineFactory.register(name, module.run_workflow)
     for name, function in ours.items():
         PipelineFactory.register(f"{method}:{name}", registered(function))
     PipelineFactory.register_pipeline(method, chosen)
