@@ -119,8 +119,13 @@ def _report(request: ServerRequest) -> str:
     return json.dumps(report, ensure_ascii=False)
 
 
+def _section(request: ServerRequest, heading: str) -> str:
+    """Return what a search prompt holds below ``heading``, without the repeated instructions."""
+    return request.text.rpartition(heading)[2].partition("---Goal---")[0]
+
+
 def _map(request: ServerRequest) -> str:
-    rows = _ROW.findall(request.text.rpartition("Data tables")[2])
+    rows = _ROW.findall(_section(request, "Data tables"))
     points = [
         {"description": f"{title.strip()} [Data: Reports ({number})]", "score": 50}
         for number, title in dict(rows[:5]).items()
@@ -129,13 +134,13 @@ def _map(request: ServerRequest) -> str:
 
 
 def _reduce(request: ServerRequest) -> str:
-    context = request.text.rpartition("Analyst Reports")[2]
+    context = _section(request, "Analyst Reports")
     numbers = list(dict.fromkeys(_REPORT_REFERENCE.findall(context))) or ["0"]
     return f"The reports say this [Data: Reports ({', '.join(numbers[:5])})]."
 
 
 def _local(request: ServerRequest) -> str:
-    context = request.text.rpartition("Data tables")[2]
+    context = _section(request, "Data tables")
     sources = _ROW.findall(context.rpartition("-Sources-")[2])
     number = sources[0][0] if sources else "0"
     return f"The documents say this [Data: Sources ({number})]."

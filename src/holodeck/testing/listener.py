@@ -72,7 +72,9 @@ class Listener:
 
     def _run(self) -> None:
         try:
-            asyncio.run(self._listen())
+            # On Windows the default loop cannot watch a socket.
+            with asyncio.Runner(loop_factory=asyncio.SelectorEventLoop) as runner:
+                runner.run(self._listen())
         except OSError as error:  # start() raises it in the caller's thread
             self._failure = error
         finally:
@@ -82,28 +84,28 @@ class Listener:
         with socket.create_server(("127.0.0.1", self.port), backlog=512) as listening:
             listening.setblocking(False)
             self.port = listening.getsockname()[1]
-            self._loop = asyncio.get_running_loop()
+            loop = self._loop = asyncio.get_running_loop()
             self._started.set()
-            accepting = asyncio.create_task(self._accept(listening))
+            serving: set[asyncio.Task[None]] = set()
+            # Accepted in a callback, not a task: a cancelled task could lose a socket it was given
+            # (and on 3.11 asyncio.start_server loses one that comes while it closes).
+            loop.add_reader(listening, self._accept, listening, serving)
             await self._stop.wait()
-            accepting.cancel()
-            await asyncio.wait([accepting])
+            loop.remove_reader(listening)
+        await asyncio.sleep(0)  # a task that has not begun would never close its socket
+        for task in serving:
+            task.cancel()
+        await asyncio.gather(*serving, return_exceptions=True)
 
-    async def _accept(self, listening: socket.socket) -> None:
-        # Not asyncio.start_server: on 3.11 a connection that comes while it closes is leaked.
-        loop = asyncio.get_running_loop()
-        serving: set[asyncio.Task[None]] = set()
+    def _accept(self, listening: socket.socket, serving: set[asyncio.Task[None]]) -> None:
         try:
-            while True:
-                client, _ = await loop.sock_accept(listening)
-                task = asyncio.create_task(self._serve(client))
-                serving.add(task)
-                task.add_done_callback(serving.discard)
-        finally:
-            await asyncio.sleep(0)  # a task that has not begun would never close its socket
-            for task in serving:
-                task.cancel()
-            await asyncio.gather(*serving, return_exceptions=True)
+            client, _ = listening.accept()
+        except (BlockingIOError, ConnectionAbortedError):
+            return  # the client has gone again
+        client.setblocking(False)
+        task = asyncio.create_task(self._serve(client))
+        serving.add(task)
+        task.add_done_callback(serving.discard)
 
     async def _serve(self, client: socket.socket) -> None:
         reader, writer = await asyncio.open_connection(sock=client)

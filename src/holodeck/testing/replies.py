@@ -199,7 +199,9 @@ def in_order(replies: Sequence[str | Reply]) -> Callable[[ServerRequest], str | 
 
 def recorded(recordings: Mapping[str, str | Reply], request: ServerRequest) -> str | Reply | None:
     """Return the recording of ``request``: by ``prompt_hash``, else by the longest substring."""
-    exact = recordings.get(prompt_hash(request.body.get("messages", ())))
+    if "messages" not in request.body:
+        return None
+    exact = recordings.get(prompt_hash(request.body["messages"]))
     if exact is not None:
         return exact
     found = [key for key in recordings if key in request.text]

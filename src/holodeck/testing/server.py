@@ -111,14 +111,14 @@ class ModelServer:
     def replay(
         self, recordings: Mapping[str, str | Reply] | Sequence[str | Reply], kind: str | None = None
     ) -> None:
-        """Answer from recordings.
+        """Answer conversations from recordings.
 
         A mapping answers the requests that it knows, by ``prompt_hash`` of the messages or by a
         substring of their text; a sequence answers one request of ``kind`` after the other, and
         one too many with an error.
         """
         if not isinstance(recordings, Mapping):
-            self._rules.add(kind, lambda request: True, in_order(recordings))
+            self._rules.add(kind, lambda request: "messages" in request.body, in_order(recordings))
             return
         known = dict(recordings)
         self._rules.add(

@@ -128,7 +128,7 @@ def test_reduce_cites_what_map_cited() -> None:
     )
 
     assert request.kind == "reduce"
-    assert "[Data: Reports (17" in _reply(request)
+    assert _reply(request) == "The reports say this [Data: Reports (17)]."
 
 
 def test_local_cites_the_first_source() -> None:

@@ -224,6 +224,8 @@ def test_recordings_answer_what_they_know(model_server: ModelServer) -> None:
     assert _said(_chat(model_server, "Who runs Orion?")) == "Ann."
     assert _said(_chat(model_server, "And who runs Vega?")) == "Bob."
     assert _said(_chat(model_server, "hi")) == "ok"
+    vectors = _post(model_server, "/v1/embeddings", {"model": "e", "input": "Vega"})
+    assert len(vectors.json()["data"][0]["embedding"]) == 256
 
 
 def test_a_list_that_ran_out_is_an_error(model_server: ModelServer) -> None:

@@ -38,10 +38,15 @@ class OpenAIClient:
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.endpoint.url})"
 
-    def _secrets(self) -> tuple[str, ...]:
+    @property
+    def key(self) -> str | None:
+        """The API key; the line end that a key from a file often has is not part of it."""
         key = self.access.api_key
+        return None if key is None else key.get_secret_value().strip()
+
+    def _secrets(self) -> tuple[str, ...]:
         found = (
-            None if key is None else key.get_secret_value(),
+            self.key,
             self.endpoint.password,
             (self.endpoint.authorization or "").removeprefix("Basic "),
         )
@@ -54,9 +59,8 @@ class OpenAIClient:
 
     def open_client(self) -> AsyncOpenAI:
         """Return a new client; retries are ours, so it makes none."""
-        key = self.access.api_key
         return AsyncOpenAI(
-            api_key="not sent" if key is None else key.get_secret_value(),
+            api_key=self.key or "not sent",
             base_url=self.endpoint.url,
             max_retries=0,
             timeout=self.timeout,
@@ -68,7 +72,7 @@ class OpenAIClient:
         """Headers of each request: Basic authorization in place of the key's, or none at all."""
         if self.endpoint.authorization is not None:
             return {"Authorization": self.endpoint.authorization}
-        if self.access.api_key is None:
+        if not self.key:
             return {"Authorization": Omit()}  # type: ignore[dict-item]  # the client's word for "send none"
         return {}
 

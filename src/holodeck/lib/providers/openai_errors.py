@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -57,9 +58,10 @@ def wait_told_by(headers: Mapping[str, str]) -> float | None:
 
 def _number(text: str | None) -> float | None:
     try:
-        return None if text is None else float(text)
+        number = None if text is None else float(text)
     except ValueError:
         return None
+    return number if number is not None and math.isfinite(number) else None
 
 
 def _moment(text: str | None) -> float | None:
@@ -91,17 +93,22 @@ class ErrorSeam:
         """
         if isinstance(error, openai.APIStatusError):
             return self._refused(error)
-        connecting = isinstance(error.__cause__, httpx.ConnectTimeout)
+        cause = error.__cause__ or error
+        if isinstance(cause, UnicodeEncodeError | httpx.LocalProtocolError):
+            return self._unsendable()
+        connecting = isinstance(cause, httpx.ConnectTimeout)
         late = isinstance(error, openai.APITimeoutError | httpx.TimeoutException | TimeoutError)
         if late and not connecting:
             return self._late(purpose)
         if isinstance(error, openai.APIConnectionError | httpx.HTTPError):
             return self._unreachable(error)
-        return self.unusable(self._clean(str(error)))
+        return self.unusable(str(error))
 
     def unusable(self, why: str, *, retryable: bool = True) -> ProviderError:
         """Return the error for a reply that came and cannot be used."""
-        return ProviderError(f"{self._subject} sent no usable reply: {why}", retryable=retryable)
+        return ProviderError(
+            f"{self._subject} sent no usable reply: {self._clean(why)}", retryable=retryable
+        )
 
     def filtered(self, said: str, *, status: int | None = None) -> ContentFilterError:
         """Return the error for a text that the server would not answer."""
@@ -120,6 +127,13 @@ class ErrorSeam:
             f"{self.access.timeout:g} s: raise {self.access.timeout_setting}, or see whether the "
             "server is overloaded",
             retryable=True,
+        )
+
+    def _unsendable(self) -> ProviderError:
+        # Not what the client says: it quotes the header, and with it the key.
+        return ProviderError(
+            f"{self._subject} cannot be asked: {self.access.where}.api_key or a text holds "
+            "characters that cannot be sent"
         )
 
     def _unreachable(self, error: Exception) -> ProviderError:
@@ -185,7 +199,8 @@ class ErrorSeam:
 
     @property
     def _key_hint(self) -> str:
-        variable = PROVIDER_TABLE[self.access.provider].key_variable  # type: ignore[index]  # checked at the YAML edge
+        rows = {str(name): row for name, row in PROVIDER_TABLE.items()}
+        variable = rows[self.access.provider].key_variable if self.access.provider in rows else None
         setting = f"{self.access.where}.api_key"
         return f"set {setting}" if variable is None else f"set {variable} or {setting}"
 

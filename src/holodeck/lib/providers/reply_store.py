@@ -15,13 +15,14 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
+from holodeck.lib.providers.reply_keys import reply_key, vector_key
 from holodeck.lib.providers.sqlite_file import DatabaseFile
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["VECTOR_KIND", "ReplyStore", "StoreInfo"]
+__all__ = ["VECTOR_KIND", "ReplyStore", "StoreInfo", "reply_key", "vector_key"]
 
 logger = logging.getLogger(__name__)
 

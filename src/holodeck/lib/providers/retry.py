@@ -77,7 +77,7 @@ def _wait(told: float | None, seed: str, tries: int) -> float:
     """Return seconds to wait: never less than told, else doubling; spread alike in every run."""
     digest = hashlib.sha256(f"{tries}:{seed}".encode("utf-8", "surrogatepass")).digest()
     spread = _SPREAD * digest[0] / 255
-    if told is not None:
+    if told:
         return told + min(1.0, told * spread)
     return min(_LONGEST_WAIT, _FIRST_WAIT * 2.0 ** (tries - 1)) * (1 + spread)
 

@@ -174,6 +174,8 @@ async def test_nobody_listening_names_url_and_model(access: ModelAccess, ask: As
         ({"retry-after": "Wed, 02 Jan 1980 03:04:05 GMT"}, 0.0),
         ({"retry-after": "soon"}, None),
         ({"retry-after": "-3"}, 0.0),
+        ({"retry-after": "nan"}, None),
+        ({"retry-after-ms": "inf", "retry-after": "2"}, 2.0),
     ],
 )
 def test_the_wait_is_read_in_every_form(headers: dict[str, str], seconds: float | None) -> None:
@@ -241,4 +243,36 @@ async def test_a_password_in_the_url_is_sent_as_basic(
     await model.complete(ask())
 
     assert model_server.requests[0].headers["authorization"] == "Basic dXNlcjpwQHNz"
+    await model.close()
+
+
+@pytest.mark.parametrize("key", [f"{CANARY}\nx", f"{CANARY}é"])
+async def test_a_key_that_cannot_be_sent_is_not_quoted(
+    access: ModelAccess, ask: Ask, key: str
+) -> None:
+    """The client quotes a header that it refuses; the message names the setting instead."""
+    error = await _failure(dataclasses.replace(access, api_key=SecretStr(key)), ask())
+
+    assert "model.api_key or a text holds characters" in str(error)
+    assert CANARY not in str(error)
+    assert not error.retryable
+
+
+async def test_a_text_that_cannot_be_sent_is_final(access: ModelAccess, ask: Ask) -> None:
+    """Half a character (a lone surrogate) is the request's fault, and no retry helps."""
+    error = await _failure(access, ask("half \ud800"))
+
+    assert "characters that cannot be sent" in str(error)
+    assert not error.retryable
+
+
+async def test_a_keys_line_end_is_not_sent(
+    model_server: ModelServer, access: ModelAccess, ask: Ask
+) -> None:
+    """A key read from a file works with the line end after it."""
+    model = OpenAIChat(dataclasses.replace(access, api_key=SecretStr("sk-test\n")))
+
+    await model.complete(ask())
+
+    assert model_server.requests[0].headers["authorization"] == "Bearer sk-test"
     await model.close()
