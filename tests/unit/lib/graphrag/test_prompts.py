@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 
@@ -33,8 +34,6 @@ def test_every_prompt_is_read_as_the_library_holds_it() -> None:
         "print(json.dumps({k: getattr(importlib.import_module('graphrag.prompts.' +"
         " f[:-3].replace('/', '.')), c) for k, (f, c) in names.items()}))\n"
     )
-    import json
-
     child = subprocess.run(
         [sys.executable, "-c", code],
         input=json.dumps({**INDEX_PROMPTS, **SEARCH_PROMPTS}),
