@@ -28,9 +28,7 @@ def main() -> int:
         ):
             shown = " ".join(f'"{part}"' if " " in part else part for part in command)
             print(f"\n$ holodeck {shown}", flush=True)
-            code = subprocess.call(
-                [sys.executable, "-m", "holodeck", *command], cwd=project
-            )
+            code = subprocess.call([sys.executable, "-m", "holodeck", *command], cwd=project)
             if code:
                 return code
     return 0
