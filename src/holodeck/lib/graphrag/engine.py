@@ -13,10 +13,11 @@ from holodeck.lib.contracts import IndexStatus, ProgressListener, SearchEngine
 from holodeck.lib.graphrag import require_graphrag
 from holodeck.lib.graphrag.graph_index import GraphIndex, open_index
 from holodeck.lib.graphrag.indexer import GraphRAGIndexer
-from holodeck.lib.graphrag.leases import Lease
 from holodeck.lib.graphrag.search import SEARCH_MODES
 from holodeck.lib.graphrag.storage import GraphRAGStorage, IndexMetadata
 from holodeck.lib.graphrag.thinkers import SEARCH
+from holodeck.lib.indexes.generations import lease_current
+from holodeck.lib.indexes.leases import Lease
 from holodeck.lib.paths import resolve_source
 from holodeck.lib.resources import Resources, resolve_tool
 from holodeck.lib.results import SearchResult, format_graph_result
@@ -41,6 +42,7 @@ class GraphRAGEngine(SearchEngine):
         resources: Where models come from; default: the providers.
         in_process: Build in this process instead of a child; for tests whose models are objects.
         on_progress: Told how far a build is.
+        wait_for_builder: Wait while another process builds the index instead of failing at once.
 
     Raises:
         ConfigError: Also a ``ValueError``: the tool has another engine.
@@ -60,6 +62,7 @@ class GraphRAGEngine(SearchEngine):
         resources: Resources | None = None,
         in_process: bool = False,
         on_progress: ProgressListener | None = None,
+        wait_for_builder: bool = True,
     ) -> None:
         if config.engine != "graphrag":
             raise ConfigError(
@@ -81,6 +84,7 @@ class GraphRAGEngine(SearchEngine):
             resources=self._resources,
             in_process=in_process,
             on_progress=on_progress,
+            wait_for_builder=wait_for_builder,
         )
         self._metadata: IndexMetadata | None = None
         self._index: GraphIndex | None = None
@@ -151,20 +155,20 @@ class GraphRAGEngine(SearchEngine):
         graphrag = self._resolved.tool.graphrag
         if graphrag is not None and graphrag.search_model is not None:
             self._resources.check(graphrag.search_model, SEARCH)
-        self._metadata = await self._indexer.build_index(self._source, force=force_reindex)
+        await self._indexer.build_index(self._source, force=force_reindex)
         self._open()
 
     def _open(self) -> None:
-        metadata = self._metadata
-        generation = metadata.generation if metadata else ""
-        lease = self._storage.lease(generation)
+        metadata, lease = lease_current(
+            self._indexer.published, lambda record: self._storage.lease(record.generation)
+        )
         try:
-            index = open_index(*self._storage.generation_dirs(generation))
+            index = open_index(*self._storage.generation_dirs(metadata.generation))
         except BaseException:
             lease.release()
             raise
         self._release()
-        self._index, self._lease = index, lease
+        self._metadata, self._index, self._lease = metadata, index, lease
 
     async def retrieve(
         self, query: str, *, mode: str | None = None, answer: bool = True
