@@ -75,7 +75,9 @@ class GraphRAGEngine(SearchEngine):
         self._resolved = resolve_tool(config, agent_model)
         self._source = resolve_source(config, self._base(base_dir))
         self._storage = GraphRAGStorage(config, self._base(base_dir))
-        self._resources = resources or Resources(self._execution, cache_dir=self._storage.cache_dir)
+        self._resources = resources or Resources(
+            self._execution, environ=environ, cache_dir=self._storage.cache_dir
+        )
         self._indexer = GraphRAGIndexer(
             config,
             self._storage,
