@@ -11,7 +11,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
-from holodeck.errors import IndexingError, SourceNotFoundError, TableNotFoundError
+from holodeck.errors import (
+    HolodeckError,
+    IndexingError,
+    SourceNotFoundError,
+    TableNotFoundError,
+)
 from holodeck.lib.contracts import Progress, ProgressListener
 from holodeck.lib.indexes.builder_lock import WAIT_SECONDS, builder_lock
 from holodeck.lib.indexes.settings import changed_settings, config_hash
@@ -151,6 +156,14 @@ class VectorIndexer:
             raise IndexingError(
                 f"building the index of tool {self._tool.name!r} took longer than {budget:g} s. "
                 "What was embedded is kept: raise execution.index_timeout and build again to go on"
+            ) from error
+        except OSError as error:
+            if isinstance(error, HolodeckError):
+                raise
+            raise IndexingError(
+                f"the index of tool {self._tool.name!r} could not be written to "
+                f"{self._folder.root}: {error}. The old index is untouched: make room or mend the "
+                "folder, and build again"
             ) from error
 
     async def _build(self, force: bool) -> IndexRecord:

@@ -376,6 +376,28 @@ async def test_a_build_and_a_search_have_their_time(tmp_path: Path) -> None:
     await slow.close()
 
 
+@pytest.mark.parametrize("in_the_way", ["unfinished", "generations"])
+async def test_a_folder_that_cannot_be_written_is_an_error(tmp_path: Path, in_the_way: str) -> None:
+    """What the system says is in the message, with the mend; nothing is published."""
+    write(tmp_path, a_txt="ann runs orion")
+    index_of(tmp_path).mkdir(parents=True)
+    (index_of(tmp_path) / in_the_way).touch()
+
+    with pytest.raises(IndexingError, match=f"could not be written.*{in_the_way}.*build again"):
+        await engine(tmp_path).initialize()
+    assert engine(tmp_path).status().indexed_at is None
+
+
+async def test_half_a_character_in_a_document_stops_nobody(tmp_path: Path) -> None:
+    """JSON can spell what no text can hold; the record is indexed all the same."""
+    write(tmp_path, a_json='[{"name": "Ann \\ud800 runs Orion"}]', b_txt="bob runs vega")
+    opened = engine(tmp_path)
+    await opened.initialize()
+
+    assert [str(source) for source in (await opened.retrieve("orion")).sources] == ["a.json, row 1"]
+    await opened.close()
+
+
 async def test_an_index_without_text_answers_and_says_why(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
