@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
+import shutil
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -68,6 +73,35 @@ def test_a_lease_is_seen_by_others(tmp_path: Path) -> None:
 
     assert not is_leased(tmp_path)
     assert delete_unless_leased(tmp_path)
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="looks at open files in /proc")
+def test_a_lease_on_what_is_being_deleted_is_none(tmp_path: Path) -> None:
+    """Who asks while the folder is deleted is told that it is gone, when it is."""
+    folder = tmp_path / "000001"
+    folder.mkdir()
+    Lease(folder).release()
+    file = folder / ".lease"
+    with file.open("rb") as deleter, ThreadPoolExecutor(1) as thread:
+        fcntl.flock(deleter, fcntl.LOCK_EX)
+        waiting = thread.submit(Lease, folder)
+        while times_open(file) < 2 and not waiting.done():
+            pass
+        shutil.rmtree(folder)
+        fcntl.flock(deleter, fcntl.LOCK_UN)
+
+        with pytest.raises(FileNotFoundError):
+            waiting.result()
+
+
+def times_open(file: Path) -> int:
+    """Return how many descriptors of this process are of ``file``."""
+    wanted, count = file.stat(), 0
+    for name in os.listdir("/proc/self/fd"):
+        with suppress(OSError):
+            found = os.fstat(int(name))
+            count += (found.st_dev, found.st_ino) == (wanted.st_dev, wanted.st_ino)
+    return count
 
 
 def test_a_reader_that_comes_too_late_takes_the_next(tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ from holodeck.errors import (
     SearchError,
     TableNotFoundError,
 )
+from holodeck.lib.contracts import Progress
 from holodeck.lib.indexes.builder_lock import builder_lock
 from holodeck.lib.vectorstore.engine import VectorEngine
 from holodeck.models.config import ExecutionConfig
@@ -342,6 +343,44 @@ async def test_a_reader_keeps_what_it_opened(tmp_path: Path) -> None:
     write(tmp_path, a_txt="dora runs orion")
     await build(tmp_path)
     assert [path.name for path in generations.iterdir()] == ["000005"]
+
+
+async def test_an_engine_that_opens_anew_gives_the_old_generation_back(tmp_path: Path) -> None:
+    """Rebuilding an open engine again and again does not pile up generations."""
+    write(tmp_path, a_txt="ann runs orion")
+    opened = engine(tmp_path)
+    await opened.initialize()
+    for _ in range(3):
+        await opened.initialize(force_reindex=True)
+
+    generations = index_of(tmp_path) / "generations"
+    assert sorted(path.name for path in generations.iterdir()) == ["000003", "000004"]
+    await opened.close()
+
+
+async def test_a_build_that_is_cancelled_while_it_publishes_ends_whole(tmp_path: Path) -> None:
+    """What cannot be stopped half-way is done before the lock is given back."""
+    write(tmp_path, a_txt="ann runs orion")
+
+    def cancel_at_the_end(progress: Progress) -> None:
+        if progress.step == "store":
+            building.cancel()
+
+    cancelled = VectorEngine(
+        VectorstoreTool(name="atlas", source="docs"),
+        str(tmp_path),
+        resources=FixedResources(embedder=WordEmbedder(WIDTH)),
+        on_progress=cancel_at_the_end,
+    )
+    building = asyncio.create_task(cancelled.initialize())
+    with pytest.raises(asyncio.CancelledError):
+        await building
+
+    after = engine(tmp_path, wait_for_builder=False)
+    await after.initialize()
+    assert not after.was_built
+    assert (await after.retrieve("orion")).passages
+    await after.close()
 
 
 async def test_a_second_builder_waits_or_fails_at_once(tmp_path: Path) -> None:

@@ -49,7 +49,7 @@ def test_nearest_is_the_exact_cosine(make_store: MakeStore) -> None:
 
 def test_equals_are_ordered_by_id(make_store: MakeStore) -> None:
     """Of texts that fit equally well the same ones are returned, always."""
-    texts = [f"ann word{number}" for number in range(20)]
+    texts = [f"ann word{number}" for number in range(300)]
     store = make_store(texts)
     first = sorted(content_id(text) for text in texts)[:5]
 
