@@ -27,9 +27,10 @@ BASE_MODULES = (
     "tokens",
     "imports",
     "paths",
+    "questions",
 )
 BASE = frozenset({"errors", "models", "base"})
-WORK = BASE | {"readers", "chunking", "resources"}
+WORK = BASE | {"readers", "chunking", "resources", "indexes"}
 ROOMS: dict[str, frozenset[str]] = {
     # room: the rooms below it, which it may import
     "errors": frozenset(),
@@ -41,6 +42,7 @@ ROOMS: dict[str, frozenset[str]] = {
     "chunking": BASE,
     "providers": BASE,
     "resources": BASE | {"providers"},
+    "indexes": BASE | {"chunking"},
     "vectorstore": WORK,
     "graphrag": WORK,
     "engines": BASE,

@@ -245,7 +245,7 @@ def test_every_setting_arrives_in_the_librarys_configuration(tmp_path: Path) -> 
         "from pathlib import Path\n"
         "from holodeck.lib.graphrag.config import build_graphrag_config\n"
         "from holodeck.models.tool import GraphRAGConfig, VectorstoreTool\n"
-        "tool = VectorstoreTool(name='k', engine='graphrag', source='docs', graphrag=GraphRAGConfig("
+        "tool = VectorstoreTool(name='k', engine='graphrag', source='d', graphrag=GraphRAGConfig("
         "chunk_size=77, chunk_overlap=7, entity_types=('ship',), max_gleanings=3,"
         " skip_claim_extraction=False))\n"
         "config = build_graphrag_config(tool, Path('/s'), Path('/i'), vector_size=12)\n"

@@ -31,6 +31,9 @@ def index(
         bool,
         typer.Option("--no-cache", help="Ask the models again for what was paid for before"),
     ] = False,
+    wait: Annotated[
+        bool, typer.Option("--wait", help="Wait while another process builds the same index")
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Build the agent's indexes, or bring them up to date."""
@@ -42,7 +45,7 @@ def index(
         agent = agent.without_cache()
     done: list[dict[str, Any]] = []  # Any: JSON
     for config in configs:
-        built, state = asyncio.run(_index(session, agent, config.name, force))
+        built, state = asyncio.run(_index(session, agent, config.name, force=force, wait=wait))
         done.append({**status_json(config, state), "built": built})
         if not as_json:
             what = "indexed" if built else "up to date"
@@ -52,11 +55,11 @@ def index(
 
 
 async def _index(
-    session: Session, agent: LoadedAgent, name: str, force: bool
+    session: Session, agent: LoadedAgent, name: str, *, force: bool, wait: bool
 ) -> tuple[bool, IndexStatus]:
     """Return whether the tool's index was built, and what it holds."""
     with show_progress(session) as on_progress:
-        tool = agent.tool(name, on_progress=on_progress)
+        tool = agent.tool(name, on_progress=on_progress, wait_for_builder=wait)
         try:
             await tool.initialize(force_ingest=force)
             return tool.engine.was_built, tool.status()

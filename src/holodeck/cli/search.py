@@ -69,7 +69,9 @@ def search(
 async def _ask(session: Session, agent: LoadedAgent, name: str, question: _Question) -> None:
     async with AsyncExitStack() as stack:
         with show_progress(session) as on_progress:
-            tool: VectorStoreTool = agent.tool(name, on_progress=on_progress)
+            tool: VectorStoreTool = agent.tool(
+                name, on_progress=on_progress, wait_for_builder=False
+            )
             stack.push_async_callback(tool.close)
             _check_mode(tool, question.mode)
             if question.no_index:

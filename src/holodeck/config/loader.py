@@ -79,13 +79,18 @@ class LoadedAgent:
         return (self.tool_config(name),)
 
     def tool(  # Any: tools stand above this room
-        self, name: str | None = None, *, on_progress: ProgressListener | None = None
+        self,
+        name: str | None = None,
+        *,
+        on_progress: ProgressListener | None = None,
+        wait_for_builder: bool = True,
     ) -> Any:
         """Return the ``VectorStoreTool`` of a tool.
 
         Args:
             name: As for ``tool_config``.
             on_progress: Told how far a build is.
+            wait_for_builder: Wait while another process builds the index, or fail at once.
         """
         runtime = load_object("holodeck.tools.vectorstore_tool:VectorStoreTool")
         return runtime(
@@ -95,6 +100,7 @@ class LoadedAgent:
             agent_model=self.config.model,
             environ=self.environment,
             on_progress=on_progress,
+            wait_for_builder=wait_for_builder,
         )
 
     def without_cache(self) -> LoadedAgent:

@@ -51,11 +51,22 @@ class Source:
 
 @dataclass(frozen=True, kw_only=True)
 class Passage:
-    """A text that the default engine found, with its score (higher is better)."""
+    """A text that the default engine found, with its score (higher is better).
+
+    Attributes:
+        source: The first place where the text stands.
+        also: Its other places: copies of a file, rows that say the same.
+    """
 
     text: str
     score: float
     source: Source
+    also: tuple[Source, ...] = ()
+
+    @property
+    def all_sources(self) -> tuple[Source, ...]:
+        """Every place where the text stands."""
+        return (self.source, *self.also)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,9 +122,16 @@ def format_passages(query: str, result: SearchResult) -> str:
         return f"No relevant results found for query: {query}" + _notes(result)
     blocks = [f"Found {len(result.passages)} result(s):"]
     for number, passage in enumerate(result.passages, start=1):
-        head = f"[{number}] Score: {passage.score:.2f} | Source: {passage.source}"
+        head = f"[{number}] Score: {passage.score:.2f} | Source: {_places(passage)}"
         blocks.append(f"{head}\n{passage.text}")
     return "\n\n".join(blocks) + _notes(result)
+
+
+def _places(passage: Passage) -> str:
+    """Return the places of a passage, as many as are printed of sources."""
+    printed = [str(source) for source in passage.all_sources[:SOURCES_PRINTED]]
+    left = len(passage.all_sources) - len(printed)
+    return "; ".join([*printed, *([f"and {left} more"] if left else [])])
 
 
 def _notes(result: SearchResult) -> str:

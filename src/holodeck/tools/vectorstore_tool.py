@@ -36,6 +36,7 @@ class VectorStoreTool:
         resources: Where models come from; default: the providers.
         in_process: Build in this process instead of a child; for tests whose models are objects.
         on_progress: Told how far a build is.
+        wait_for_builder: Wait while another process builds the index instead of failing at once.
 
     Example:
         >>> tool = VectorStoreTool(config)              # doctest: +SKIP
@@ -54,6 +55,7 @@ class VectorStoreTool:
         resources: Resources | None = None,
         in_process: bool = False,
         on_progress: ProgressListener | None = None,
+        wait_for_builder: bool = True,
     ) -> None:
         self.config = config
         self._agent_model = agent_model
@@ -66,6 +68,7 @@ class VectorStoreTool:
             resources=resources,
             in_process=in_process,
             on_progress=on_progress,
+            wait_for_builder=wait_for_builder,
         )
 
     @property

@@ -51,12 +51,14 @@ class Step:
         workflow: Its name in the library's registry of workflows.
         function: ``module:function`` of ours, an ``async (Build) -> None``; ``None`` runs the
             library's own workflow of that name.
+        label: What it is called while it runs; ours report by themselves.
         only_with_claims: Whether it runs only where claims are asked for.
         version: Raised when the output of our function changes; part of ``config_hash``.
     """
 
     workflow: str
     function: str | None = None
+    label: str = ""
     only_with_claims: bool = False
     version: int = 1
 
@@ -69,7 +71,7 @@ STEPS: tuple[Step, ...] = (
         only_with_claims=True,
     ),
     Step(workflow="create_communities", function="holodeck.lib.graphrag.communities:cluster"),
-    Step(workflow="create_final_text_units"),
+    Step(workflow="create_final_text_units", label="text units"),
     Step(
         workflow="create_community_reports", function="holodeck.lib.graphrag.reports:write_reports"
     ),

@@ -13,10 +13,11 @@ from holodeck.lib.contracts import IndexStatus, ProgressListener, SearchEngine
 from holodeck.lib.graphrag import require_graphrag
 from holodeck.lib.graphrag.graph_index import GraphIndex, open_index
 from holodeck.lib.graphrag.indexer import GraphRAGIndexer
-from holodeck.lib.graphrag.leases import Lease
 from holodeck.lib.graphrag.search import SEARCH_MODES
 from holodeck.lib.graphrag.storage import GraphRAGStorage, IndexMetadata
 from holodeck.lib.graphrag.thinkers import SEARCH
+from holodeck.lib.indexes.generations import lease_current
+from holodeck.lib.indexes.leases import Lease
 from holodeck.lib.paths import resolve_source
 from holodeck.lib.resources import Resources, resolve_tool
 from holodeck.lib.results import SearchResult, format_graph_result
@@ -41,6 +42,7 @@ class GraphRAGEngine(SearchEngine):
         resources: Where models come from; default: the providers.
         in_process: Build in this process instead of a child; for tests whose models are objects.
         on_progress: Told how far a build is.
+        wait_for_builder: Wait while another process builds the index instead of failing at once.
 
     Raises:
         ConfigError: Also a ``ValueError``: the tool has another engine.
@@ -60,6 +62,7 @@ class GraphRAGEngine(SearchEngine):
         resources: Resources | None = None,
         in_process: bool = False,
         on_progress: ProgressListener | None = None,
+        wait_for_builder: bool = True,
     ) -> None:
         if config.engine != "graphrag":
             raise ConfigError(
@@ -72,7 +75,9 @@ class GraphRAGEngine(SearchEngine):
         self._resolved = resolve_tool(config, agent_model)
         self._source = resolve_source(config, self._base(base_dir))
         self._storage = GraphRAGStorage(config, self._base(base_dir))
-        self._resources = resources or Resources(self._execution, cache_dir=self._storage.cache_dir)
+        self._resources = resources or Resources(
+            self._execution, environ=environ, cache_dir=self._storage.cache_dir
+        )
         self._indexer = GraphRAGIndexer(
             config,
             self._storage,
@@ -81,6 +86,7 @@ class GraphRAGEngine(SearchEngine):
             resources=self._resources,
             in_process=in_process,
             on_progress=on_progress,
+            wait_for_builder=wait_for_builder,
         )
         self._metadata: IndexMetadata | None = None
         self._index: GraphIndex | None = None
@@ -149,7 +155,7 @@ class GraphRAGEngine(SearchEngine):
         if self.is_initialized and not force_reindex:
             return
         self._check_search_model()
-        self._metadata = await self._indexer.build_index(self._source, force=force_reindex)
+        await self._indexer.build_index(self._source, force=force_reindex)
         self._open()
 
     async def open_existing(self) -> None:
@@ -159,13 +165,11 @@ class GraphRAGEngine(SearchEngine):
             SearchError: There is no index.
         """
         self._check_search_model()
-        metadata = self._storage.get_metadata()
-        if metadata is None:
+        if self._storage.get_metadata() is None:
             raise SearchError(
                 f"tool {self.config.name!r} has no index yet in {self._storage.storage_dir}: "
                 "build it with 'holodeck index'"
             )
-        self._metadata = metadata
         self._open()
 
     def _check_search_model(self) -> None:
@@ -175,16 +179,16 @@ class GraphRAGEngine(SearchEngine):
             self._resources.check(graphrag.search_model, SEARCH)
 
     def _open(self) -> None:
-        metadata = self._metadata
-        generation = metadata.generation if metadata else ""
-        lease = self._storage.lease(generation)
+        metadata, lease = lease_current(
+            self._indexer.published, lambda record: self._storage.lease(record.generation)
+        )
         try:
-            index = open_index(*self._storage.generation_dirs(generation))
+            index = open_index(*self._storage.generation_dirs(metadata.generation))
         except BaseException:
             lease.release()
             raise
         self._release()
-        self._index, self._lease = index, lease
+        self._metadata, self._index, self._lease = metadata, index, lease
 
     async def retrieve(
         self, query: str, *, mode: str | None = None, answer: bool = True

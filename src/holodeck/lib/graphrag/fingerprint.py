@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Mapping
-
 from holodeck.lib.chunking import CHUNKING_VERSION
 from holodeck.lib.documents import content_id
 from holodeck.lib.graphrag.build import STEPS
 from holodeck.lib.graphrag.library import library_version
 from holodeck.lib.graphrag.prompts import INDEX_PROMPTS, read_prompts
 from holodeck.lib.graphrag.thinkers import steps_version
+from holodeck.lib.indexes.settings import as_settings, changed_settings, config_hash
 from holodeck.lib.readers import READERS_VERSION
 from holodeck.lib.resources import ResolvedTool, Resources
 from holodeck.lib.tokens import ENCODING_NAME
@@ -53,20 +50,4 @@ def shaping_settings(resolved: ResolvedTool, resources: Resources) -> dict[str, 
             "graphrag.indexing_model.max_tokens": model.max_tokens,
             "graphrag.indexing_model.deployment_name": model.deployment_name,
         }
-    return {name: json.dumps(value, ensure_ascii=False) for name, value in settings.items()}
-
-
-def config_hash(settings: Mapping[str, str]) -> str:
-    """Return the SHA-256 over the settings, as hex."""
-    content = json.dumps(settings, sort_keys=True, ensure_ascii=False)
-    return hashlib.sha256(content.encode("utf-8")).hexdigest()
-
-
-def changed_settings(old: Mapping[str, str], new: Mapping[str, str]) -> list[str]:
-    """Return each difference as ``name: old → new``."""
-    names = sorted({*old, *new})
-    return [
-        f"{name}: {old.get(name, 'unset')} → {new.get(name, 'unset')}"
-        for name in names
-        if old.get(name) != new.get(name)
-    ]
+    return as_settings(settings)

@@ -11,9 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from filelock import FileLock, Timeout
-
-from holodeck.errors import IndexBusyError, IndexingError, SourceNotFoundError
+from holodeck.errors import IndexingError, SourceNotFoundError
 from holodeck.lib.contracts import Progress, ProgressListener
 from holodeck.lib.graphrag.fingerprint import changed_settings, config_hash, shaping_settings
 from holodeck.lib.graphrag.graph_index import PROMPTS_FILE
@@ -25,6 +23,7 @@ from holodeck.lib.graphrag.storage import GraphRAGStorage, IndexMetadata
 from holodeck.lib.graphrag.tables import ALWAYS, read_rows, write_rows
 from holodeck.lib.graphrag.thinkers import INDEXING, open_claim_steps, open_index_steps
 from holodeck.lib.graphrag.worker_process import BuildOutcome, build_in_child
+from holodeck.lib.indexes.builder_lock import WAIT_SECONDS, builder_lock
 from holodeck.lib.readers.options import read_options
 from holodeck.lib.readers.source import SourceReading, read_source
 from holodeck.lib.resources import ResolvedTool, Resources, resolve_tool
@@ -75,6 +74,8 @@ class GraphRAGIndexer:
         resources: Where models come from.
         in_process: Build in this process instead of a child.
         on_progress: Told how far the build is.
+        wait_for_builder: Wait while another process builds this index, at most as long as a build
+            may take, instead of failing at once.
     """
 
     def __init__(
@@ -87,6 +88,7 @@ class GraphRAGIndexer:
         resources: Resources | None = None,
         in_process: bool = False,
         on_progress: ProgressListener | None = None,
+        wait_for_builder: bool = True,
     ) -> None:
         self.tool_config = tool_config
         self.storage = storage
@@ -94,6 +96,9 @@ class GraphRAGIndexer:
         self._execution = execution or ExecutionConfig()
         self._resources = resources or Resources(self._execution, cache_dir=storage.cache_dir)
         self._in_process = in_process
+        self._wait_seconds = (
+            (self._execution.index_timeout or WAIT_SECONDS) if wait_for_builder else 0.0
+        )
         self._callbacks = IndexingCallbacks(tool_config.name, on_progress)
         self.built = False
         """Whether the last ``build_index`` built; ``False``: the index was up to date."""
@@ -108,7 +113,7 @@ class GraphRAGIndexer:
         Raises:
             SourceNotFoundError: Also a ``FileNotFoundError``.
             MissingKeyError: Found before anything is read.
-            IndexBusyError: Another process builds this index.
+            IndexBusyError: Another process builds this index, and did not end in time.
             IndexingError: A step failed; nothing was published.
         """
         source = Path(source_path)
@@ -120,25 +125,17 @@ class GraphRAGIndexer:
         self.built = False
         settings = shaping_settings(self._resolved, self._resources)
         if self.stale_reason(source, force, settings) is None:
-            return self._published()
+            return self.published()
         self._check_models()
         self.storage.ensure_directories()
-        lock = FileLock(self.storage.lock_path)
-        try:
-            lock.acquire(timeout=0)
-        except Timeout as error:
-            raise IndexBusyError(
-                f"another process is building the index of tool {self.tool_config.name!r} in "
-                f"{self.storage.storage_dir}: wait for it to end and try again"
-            ) from error
-        try:
+        async with builder_lock(
+            self.storage.lock_path, self.tool_config.name, wait_seconds=self._wait_seconds
+        ):
             reason = self.stale_reason(source, force, settings)
             if reason is None:  # the other builder was faster
-                return self._published()
+                return self.published()
             logger.info("building the index of tool %r: %s", self.tool_config.name, reason)
             return await self._build(source, settings)
-        finally:
-            lock.release()
 
     def stale_reason(
         self, source: Path, force: bool = False, settings: Mapping[str, str] | None = None
@@ -155,7 +152,12 @@ class GraphRAGIndexer:
             return f"settings changed ({'; '.join(changes)})"
         return self.storage.stale_reason(source)
 
-    def _published(self) -> IndexMetadata:
+    def published(self) -> IndexMetadata:
+        """Return the commit record of the index.
+
+        Raises:
+            IndexingError: There is no index.
+        """
         metadata = self.storage.get_metadata()
         if metadata is None:
             raise IndexingError(

@@ -43,8 +43,8 @@ logger = logging.getLogger(__name__)
 SEED = 0xDEADBEEF
 """The library's own default seed of Leiden."""
 
-WorkflowListener = Callable[[str, int, int], None]
-"""Told of each workflow that begins: its name, its index, how many there are."""
+WorkflowListener = Callable[[str], None]
+"""Told the name of each workflow that begins."""
 
 
 def library_version() -> str:
@@ -156,9 +156,9 @@ async def run_workflows(
         callbacks=NoopWorkflowCallbacks(),
         state={},
     )
-    for index, (name, workflow) in enumerate(PipelineFactory.create_pipeline(config, method).run()):
+    for name, workflow in PipelineFactory.create_pipeline(config, method).run():
         plain = name.removeprefix(f"{method}:")
-        listener(plain, index, len(names))
+        listener(plain)
         try:
             await workflow(config, context)
         except IndexingError:

@@ -123,6 +123,7 @@ async def run_order(
         vectors_dir=order.vectors,
     )
 
+    labels = {step.workflow: step.label for step in STEPS if step.label}
     chosen = [step for step in STEPS if build.claims is not None or not step.only_with_claims]
 
     def bound(function: str) -> Callable[[], Awaitable[None]]:
@@ -135,6 +136,6 @@ async def run_order(
         config,
         [step.workflow for step in chosen],
         {step.workflow: bound(step.function) for step in chosen if step.function},
-        lambda name, index, total: report(Progress(step=name, done=index, total=total)),
+        lambda name: report(Progress(step=labels[name])) if name in labels else None,
     )
     return build

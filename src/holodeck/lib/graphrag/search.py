@@ -7,12 +7,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from holodeck.errors import EmptyQueryError, NotInitializedError, SearchError
+from holodeck.errors import NotInitializedError, SearchError
 from holodeck.lib.contracts import AnswerSteps, ContextReport
 from holodeck.lib.graphrag.graph_index import GraphIndex, open_index
 from holodeck.lib.graphrag.local_context import select_local
 from holodeck.lib.graphrag.thinkers import open_answer_steps
 from holodeck.lib.graphrag.write_context import report_batch
+from holodeck.lib.questions import accept_question
 from holodeck.lib.resources import ResolvedTool, Resources, resolve_tool
 from holodeck.lib.results import SearchResult, Source
 from holodeck.models.tool import GraphRAGConfig, VectorstoreTool
@@ -29,9 +30,6 @@ __all__ = [
     "SearchResult",
     "create_search_engine",
 ]
-
-LONGEST_QUESTION = 8_000
-"""Characters of a question that are looked at; the rest is cut with a note."""
 
 NO_ENTITIES = (
     "The index holds no entities: nothing in the documents named a thing that could be extracted, "
@@ -93,13 +91,7 @@ class BaseSearchEngine(ABC):
             SearchError: The question could not be answered.
         """
         index = self._ensure_initialized()
-        question = query.strip()
-        if not question:
-            raise EmptyQueryError("the question is empty: ask something about the documents")
-        notes: tuple[str, ...] = ()
-        if len(question) > LONGEST_QUESTION:
-            notes = (f"the question was cut to its first {LONGEST_QUESTION} characters",)
-            question = question[:LONGEST_QUESTION]
+        question, notes = accept_question(query)
         return await self._search(index, question, notes, answer)
 
     @abstractmethod

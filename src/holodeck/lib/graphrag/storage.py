@@ -13,10 +13,6 @@ This module works without the graphrag library.
 
 from __future__ import annotations
 
-import json
-import logging
-import os
-import shutil
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
@@ -24,7 +20,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from holodeck.errors import ConfigError, TableNotFoundError
 from holodeck.lib.documents import OWN_FOLDER_MARK
-from holodeck.lib.graphrag.leases import Lease, is_leased
+from holodeck.lib.indexes.generations import Generations
+from holodeck.lib.indexes.leases import Lease
+from holodeck.lib.indexes.record import read_record, write_record
 from holodeck.lib.paths import resolve_storage_dir
 from holodeck.lib.readers.options import read_options
 from holodeck.lib.readers.source import source_hash
@@ -36,9 +34,6 @@ if TYPE_CHECKING:
 
 __all__ = ["GraphRAGStorage", "IndexMetadata"]
 
-logger = logging.getLogger(__name__)
-
-_FIRST_GENERATION = 1
 _OLD_PREFIX = "create_final_"
 
 
@@ -122,6 +117,9 @@ class GraphRAGStorage:
         self._tool_config = tool_config
         self._base_dir = Path(base_dir) if base_dir is not None else Path.cwd()
         self._storage_dir = resolve_storage_dir(tool_config, self._base_dir)
+        self._generations = Generations(
+            self._storage_dir / self.OUTPUT_DIR, self._storage_dir / self.VECTORS_DIR
+        )
 
     # --- places -------------------------------------------------------------------------------
 
@@ -173,10 +171,8 @@ class GraphRAGStorage:
 
     def generation_dirs(self, generation: str) -> tuple[Path, Path]:
         """Return the folders of a generation's tables and vectors."""
-        return (
-            self.storage_dir / self.OUTPUT_DIR / generation,
-            self.storage_dir / self.VECTORS_DIR / generation,
-        )
+        tables, vectors = self._generations.folders(generation)
+        return tables, vectors
 
     def ensure_directories(self) -> None:
         """Create the folders and mark the root as ours.
@@ -218,30 +214,11 @@ class GraphRAGStorage:
 
     def get_metadata(self) -> IndexMetadata | None:
         """Return the commit record, or ``None`` (with a warning when it is damaged)."""
-        try:
-            content = json.loads(self.metadata_path.read_text(encoding="utf-8"))
-            return IndexMetadata.from_dict(content)
-        except FileNotFoundError:
-            return None
-        except NotADirectoryError:
-            return None
-        except (OSError, ValueError, TypeError, AttributeError) as error:
-            logger.warning(
-                "%s is not an index record of ours (%s): it counts as no index",
-                self.metadata_path,
-                type(error).__name__,
-            )
-            return None
+        return read_record(self.metadata_path, IndexMetadata.from_dict)
 
     def save_metadata(self, metadata: IndexMetadata) -> None:
         """Commit: replace the record in one step, so that a reader sees the old or the new."""
-        self.storage_dir.mkdir(parents=True, exist_ok=True)
-        staged = self.metadata_path.with_name(f"{self.METADATA_FILE}.{os.getpid()}.tmp")
-        with staged.open("w", encoding="utf-8") as stream:
-            json.dump(metadata.to_dict(), stream, indent=2, ensure_ascii=False, sort_keys=True)
-            stream.flush()
-            os.fsync(stream.fileno())
-        staged.replace(self.metadata_path)
+        write_record(self.metadata_path, metadata.to_dict())
 
     # --- change detection -----------------------------------------------------------------------
 
@@ -269,33 +246,22 @@ class GraphRAGStorage:
 
     def new_generation(self) -> str:
         """Return a generation name that no build of this index used before."""
-        used = [
-            int(folder.name)
-            for root in (self.OUTPUT_DIR, self.VECTORS_DIR)
-            for folder in _folders(self.storage_dir / root)
-            if folder.name.isdigit()
-        ]
-        metadata = self.get_metadata()
-        if metadata is not None and metadata.generation.isdigit():
-            used.append(int(metadata.generation))
-        return f"{max(used, default=_FIRST_GENERATION - 1) + 1:06d}"
+        return self._generations.new(self._current_generation())
 
     def lease(self, generation: str) -> Lease:
         """Keep a generation from being swept until the lease is released."""
-        return Lease(self.generation_dirs(generation)[0])
+        return self._generations.lease(generation)
 
     def sweep(self) -> None:
         """Delete generations that are not current and that no reader holds.
 
         Only folders that a build of ours named (digits) are looked at.
         """
+        self._generations.sweep(self._current_generation())
+
+    def _current_generation(self) -> str:
         metadata = self.get_metadata()
-        current = metadata.generation if metadata else ""
-        for root in (self.OUTPUT_DIR, self.VECTORS_DIR):
-            for folder in _folders(self.storage_dir / root):
-                tables = self.generation_dirs(folder.name)[0]
-                if folder.name.isdigit() and folder.name != current and not is_leased(tables):
-                    shutil.rmtree(folder, ignore_errors=True)
+        return metadata.generation if metadata else ""
 
     def clear_index(self) -> None:
         """Delete the index and keep the reply cache, which was paid for."""
@@ -339,7 +305,3 @@ class GraphRAGStorage:
                 f"({type(error).__name__}): build the index again with 'holodeck index --force'"
             ) from error
         return pd.concat(frames, ignore_index=True) if len(frames) > 1 else frames[0]
-
-
-def _folders(root: Path) -> list[Path]:
-    return [path for path in root.iterdir() if path.is_dir()] if root.is_dir() else []

@@ -1,0 +1,84 @@
+"""Generations: a build writes a folder of its own, and old folders go when nobody reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+from holodeck.lib.indexes.leases import Lease, delete_unless_leased
+
+__all__ = ["Generations", "lease_current"]
+
+Record = TypeVar("Record")
+
+_TRIES = 20
+
+
+class Generations:
+    """The generations of one index, in one folder or side by side in several.
+
+    Args:
+        roots: Folders that each hold a part of every generation; leases lie in the first.
+    """
+
+    def __init__(self, *roots: Path) -> None:
+        self._roots = roots
+
+    def folders(self, generation: str) -> tuple[Path, ...]:
+        """Return where the parts of a generation lie."""
+        return tuple(root / generation for root in self._roots)
+
+    def new(self, current: str) -> str:
+        """Return a name that no generation has or had, ``current`` being the latest committed."""
+        used = [int(name) for name in (*self._names(), current) if _is_ours(name)]
+        return f"{max(used, default=0) + 1:06d}"
+
+    def lease(self, generation: str) -> Lease:
+        """Keep a generation from being swept until the lease is released.
+
+        Raises:
+            FileNotFoundError: It is not there, or not any more.
+        """
+        return Lease(self.folders(generation)[0])
+
+    def sweep(self, current: str) -> None:
+        """Delete every generation but ``current`` that no reader holds, and nothing else."""
+        for name in sorted(self._names()):
+            if _is_ours(name) and name != current:
+                delete_unless_leased(*self.folders(name))
+
+    def _names(self) -> set[str]:
+        return {
+            path.name
+            for root in self._roots
+            if root.is_dir()
+            for path in root.iterdir()
+            if path.is_dir()
+        }
+
+
+def _is_ours(name: str) -> bool:
+    return name.isascii() and name.isdigit()
+
+
+def lease_current(
+    read: Callable[[], Record], lease: Callable[[Record], Lease]
+) -> tuple[Record, Lease]:
+    """Return the record and a lease on what it names; when it is replaced meanwhile, look again.
+
+    Args:
+        read: Returns the record.
+        lease: Returns a lease on the generation that a record names.
+
+    Raises:
+        FileNotFoundError: What the record names is not there.
+    """
+    for _ in range(_TRIES):
+        record = read()
+        try:
+            return record, lease(record)
+        except FileNotFoundError:
+            if read() == record:
+                raise
+    raise FileNotFoundError("the index was replaced each time that it was opened")

@@ -1,0 +1,88 @@
+"""Documents → distinct texts: documents, text units and their places.
+
+Order is by content id everywhere; a path is an attribute of a source and decides nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from holodeck.lib.chunking import chunk_document
+from holodeck.lib.documents import Chunk, Document, Place
+
+__all__ = ["Prepared", "TextUnit", "prepare"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TextUnit:
+    """A distinct text of the corpus and every place where it stands.
+
+    Attributes:
+        id: ``content_id`` of the text.
+        document_id: The first document, by id, that holds it.
+        places: In order of path, page and row.
+    """
+
+    id: str
+    text: str
+    n_tokens: int
+    document_id: str
+    places: tuple[Place, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prepared:
+    """What a corpus is made of.
+
+    Attributes:
+        documents: One for each distinct text, by id; the places of all its copies beside it.
+        text_units: One for each distinct run of tokens, by id.
+        units_of: Document id → its text units in reading order.
+    """
+
+    documents: tuple[tuple[Document, tuple[Place, ...]], ...]
+    text_units: tuple[TextUnit, ...]
+    units_of: dict[str, tuple[str, ...]]
+
+
+def prepare(documents: Iterable[Document], chunk_size: int, chunk_overlap: int) -> Prepared:
+    """Cut the documents into text units; equal texts are one."""
+    distinct: dict[str, Document] = {}
+    places: dict[str, set[Place]] = {}
+    for document in documents:
+        kept = distinct.setdefault(document.id, document)
+        if document.place < kept.place:
+            distinct[document.id] = document
+        places.setdefault(document.id, set()).add(document.place)
+
+    units: dict[str, Chunk] = {}
+    units_of: dict[str, tuple[str, ...]] = {}
+    unit_places: dict[str, set[Place]] = {}
+    for document_id in sorted(distinct):
+        chunks = chunk_document(distinct[document_id], chunk_size, chunk_overlap)
+        for chunk in chunks:
+            units.setdefault(chunk.id, chunk)
+            unit_places.setdefault(chunk.id, set()).update(places[document_id])
+        units_of[document_id] = tuple(dict.fromkeys(chunk.id for chunk in chunks))
+    return Prepared(
+        documents=tuple(
+            (distinct[document_id], tuple(sorted(places[document_id], key=_place_key)))
+            for document_id in sorted(distinct)
+        ),
+        text_units=tuple(
+            TextUnit(
+                id=unit_id,
+                text=units[unit_id].text,
+                n_tokens=units[unit_id].n_tokens,
+                document_id=units[unit_id].document_id,
+                places=tuple(sorted(unit_places[unit_id], key=_place_key)),
+            )
+            for unit_id in sorted(units)
+        ),
+        units_of=units_of,
+    )
+
+
+def _place_key(place: Place) -> tuple[str, int, int]:
+    return (place.path, place.page or 0, place.row or 0)

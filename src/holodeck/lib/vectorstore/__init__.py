@@ -1,0 +1,1 @@
+"""The default engine: passages found by meaning, by words, or by both, in an embedded LanceDB."""

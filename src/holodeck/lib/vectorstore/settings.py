@@ -1,0 +1,44 @@
+"""Which settings shape an index of the default engine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from holodeck.lib.chunking import CHUNKING_VERSION
+from holodeck.lib.indexes.settings import as_settings
+from holodeck.lib.resources import ResolvedTool
+from holodeck.lib.tokens import ENCODING_NAME
+from holodeck.lib.vectorstore.store import STORE_VERSION
+from holodeck.lib.vectorstore.terms import TERMS_VERSION
+
+__all__ = ["embedding_key", "shaping_settings"]
+
+_EMBEDDING = ("embedding_model", "embedding_dimensions")
+
+
+def shaping_settings(resolved: ResolvedTool) -> dict[str, str]:
+    """Return every setting and version that shapes the index, by its YAML name.
+
+    Settings of the search (mode, top_k, min_similarity_score) are not among them.
+    """
+    tool = resolved.tool
+    return as_settings(
+        {
+            "encoding_fallback": tool.encoding_fallback,
+            "strict": tool.strict,
+            "allow_external_links": tool.allow_external_links,
+            "chunk_size": tool.chunk_size,
+            "chunk_overlap": tool.chunk_overlap,
+            "embedding_model": f"{resolved.embedding.provider}/{resolved.embedding.name}",
+            "embedding_dimensions": tool.embedding_dimensions,
+            "tokenizer": ENCODING_NAME,
+            "chunking": CHUNKING_VERSION,
+            "terms": TERMS_VERSION,
+            "store": STORE_VERSION,
+        }
+    )
+
+
+def embedding_key(settings: Mapping[str, str]) -> tuple[str, ...]:
+    """Return what two indexes share whose vectors may stand side by side."""
+    return tuple(settings.get(name, "") for name in _EMBEDDING)

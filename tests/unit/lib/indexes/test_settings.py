@@ -1,0 +1,23 @@
+"""A changed setting is seen, and named."""
+
+from __future__ import annotations
+
+from holodeck.lib.indexes.settings import as_settings, changed_settings, config_hash
+
+
+def test_equal_settings_have_equal_hashes() -> None:
+    """The order of the settings is nothing; any value is something."""
+    assert config_hash({"a": "1", "b": "2"}) == config_hash({"b": "2", "a": "1"})
+    assert config_hash({"a": "1"}) != config_hash({"a": "2"})
+
+
+def test_each_difference_is_named() -> None:
+    """Changed, new and vanished settings are told apart, each with both values."""
+    old = as_settings({"chunk_size": 300, "strict": False, "gone": None})
+    new = as_settings({"chunk_size": 500, "strict": False, "model": "Ä"})
+
+    assert changed_settings(old, new) == [
+        "chunk_size: 300 → 500",
+        "gone: null → unset",
+        'model: unset → "Ä"',
+    ]

@@ -1,0 +1,41 @@
+"""Texts of any script give terms that questions about them share."""
+
+from __future__ import annotations
+
+import pytest
+
+from holodeck.lib.vectorstore.terms import question_terms, text_terms
+
+
+@pytest.mark.parametrize(
+    ("text", "terms"),
+    [
+        ("Ann's X-ray, 2nd", ["ann", "s", "x", "ray", "2nd"]),
+        ("STRASSE Straße ﬁne", ["strasse", "strasse", "fine"]),
+        ("北京大学", ["北", "京", "大", "学", "北京", "京大", "大学"]),
+        ("Beijing 北京 2008", ["beijing", "北", "京", "北京", "2008"]),
+        ("データ", ["デ", "ー", "タ", "デー", "ータ"]),
+        ("हिन्दी भाषा", ["हिन्दी", "भाषा"]),
+        ("…?! 🙂", []),
+    ],
+    ids=["words", "folded", "chinese", "mixed", "katakana", "marks", "no-words"],
+)
+def test_a_text_gives_its_terms(text: str, terms: list[str]) -> None:
+    """Words where blanks part them; characters and pairs of them where nothing does."""
+    assert text_terms(text) == terms
+
+
+@pytest.mark.parametrize(
+    ("question", "terms"),
+    [
+        ("Who runs Orion, and Orion?", ["runs", "orion"]),
+        ("Who are The Who?", ["who", "are", "the"]),
+        ("北京大学在哪里", ["北京", "京大", "大学", "学在", "在哪", "哪里"]),
+        ("京", ["京"]),
+        ("?", []),
+    ],
+    ids=["asking", "only-asking", "chinese", "one-character", "no-words"],
+)
+def test_a_question_gives_each_telling_term_once(question: str, terms: list[str]) -> None:
+    """Words that only ask are left out, unless the question has no others."""
+    assert question_terms(question) == terms
