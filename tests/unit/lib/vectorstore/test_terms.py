@@ -43,6 +43,7 @@ def test_a_question_gives_each_telling_term_once(question: str, terms: list[str]
     assert question_terms(question) == terms
 
 
+@pytest.mark.slow
 def test_the_short_cut_misses_no_script() -> None:
     """Every character of a script without blanks takes the long way: it is paired."""
     regex = pytest.importorskip("regex")
