@@ -252,7 +252,7 @@ class VectorEngine(SearchEngine):
             raise SearchError(
                 f"the embedding model {embedder.name!r} ({embedder.provider}) gives vectors of "
                 f"{len(vector)} numbers and the index holds vectors of {store.width}: build it "
-                "again with 'holodeck index --force'"
+                "again with 'holodeck index --force --no-cache'"
             )
         return vector
 

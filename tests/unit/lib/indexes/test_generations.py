@@ -97,7 +97,7 @@ def test_a_lease_on_what_is_being_deleted_is_none(tmp_path: Path) -> None:
 def times_open(file: Path) -> int:
     """Return how many descriptors of this process are of ``file``."""
     wanted, count = file.stat(), 0
-    for descriptor in list(Path("/proc/self/fd").iterdir()):
+    for descriptor in Path("/proc/self/fd").iterdir():
         with suppress(OSError):
             found = os.fstat(int(descriptor.name))
             count += (found.st_dev, found.st_ino) == (wanted.st_dev, wanted.st_ino)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import unicodedata
+
 import pytest
 
 from holodeck.lib.vectorstore.terms import question_terms, text_terms
@@ -39,3 +41,22 @@ def test_a_text_gives_its_terms(text: str, terms: list[str]) -> None:
 def test_a_question_gives_each_telling_term_once(question: str, terms: list[str]) -> None:
     """Words that only ask are left out, unless the question has no others."""
     assert question_terms(question) == terms
+
+
+@pytest.mark.slow
+def test_the_short_cut_misses_no_script() -> None:
+    """Every character of a script without blanks takes the long way: it is paired."""
+    regex = pytest.importorskip("regex")
+    unspaced = regex.compile(
+        r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}\p{Tibetan}]"
+    )
+    characters = [chr(code) for code in range(0x110000) if not 0xD800 <= code <= 0xDFFF]
+    letters = [
+        char
+        for char in unspaced.findall("".join(characters))
+        if regex.fullmatch(r"[\p{L}\p{M}\p{N}]", char)
+        and unicodedata.normalize("NFKC", char) == char
+    ]
+    assert len(letters) > 90_000
+
+    assert [char for char in letters if text_terms(char * 2) != [char, char, char * 2]] == []
