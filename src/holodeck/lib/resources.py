@@ -16,6 +16,7 @@ from pydantic import SecretStr
 
 from holodeck.errors import ConfigError, MissingKeyError
 from holodeck.lib.contracts import ChatModel, Embedder
+from holodeck.lib.documents import OWN_FOLDER_MARK
 from holodeck.lib.extras import require_extra
 from holodeck.lib.providers import PROVIDER_TABLE, ProviderRow, provider_row
 from holodeck.lib.providers.access import ModelAccess
@@ -69,6 +70,16 @@ class Resources:
     def replies(self) -> ReplyStore | None:
         """The store of paid replies; ``None`` where none is kept."""
         if self._replies is None and self._cache_dir is not None:
+            try:
+                self._cache_dir.mkdir(parents=True, exist_ok=True)
+                # The cache may lie inside a source: it is not one of its documents.
+                (self._cache_dir / OWN_FOLDER_MARK).touch()
+            except OSError as error:
+                raise ConfigError(
+                    f"paid replies cannot be kept in {self._cache_dir} ({error}): free that path, "
+                    "set execution.cache_dir, or set execution.cache: false",
+                    field="execution.cache_dir",
+                ) from error
             self._replies = ReplyStore(self._cache_dir / REPLIES_FILE)
         return self._replies
 

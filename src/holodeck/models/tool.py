@@ -144,6 +144,14 @@ class GraphRAGConfig(StrictModel):
         ),
     )
 
+    settings_file: bool = Field(
+        default=False,
+        description=(
+            "Write settings.yaml beside the index, for the graphrag library's own command line; it "
+            "holds ${GRAPHRAG_API_KEY} and no key"
+        ),
+    )
+
     @model_validator(mode="after")
     def _overlap_is_smaller(self) -> GraphRAGConfig:
         _refuse_overlap(self.chunk_size, self.chunk_overlap, "")

@@ -9,14 +9,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from holodeck.testing.contract import EngineContract
     from holodeck.testing.faults import Fault
     from holodeck.testing.replies import Reply, ServerRequest, classify, prompt_hash
+    from holodeck.testing.resources import FixedResources
     from holodeck.testing.scripted import ScriptedChat
     from holodeck.testing.server import ModelServer
     from holodeck.testing.words import WordEmbedder
 
 __all__ = [
+    "EngineContract",
     "Fault",
+    "FixedResources",
     "ModelServer",
     "Reply",
     "ScriptedChat",
@@ -27,7 +31,9 @@ __all__ = [
 ]
 
 _PLACES = {
+    "EngineContract": "holodeck.testing.contract:EngineContract",
     "Fault": "holodeck.testing.faults:Fault",
+    "FixedResources": "holodeck.testing.resources:FixedResources",
     "ModelServer": "holodeck.testing.server:ModelServer",
     "Reply": "holodeck.testing.replies:Reply",
     "ScriptedChat": "holodeck.testing.scripted:ScriptedChat",

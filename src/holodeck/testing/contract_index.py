@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from holodeck.errors import IndexingError
+from holodeck.errors import IndexingError, SearchError
 from holodeck.testing.contract_base import ContractBase, Project, ask
 from holodeck.testing.project import (
     CHANGED,
@@ -71,6 +71,18 @@ class IndexRules(ContractBase):
         assert stale.indexed_at is not None
         assert nothing.indexed_at is None
         assert nothing.stale_reason is not None
+
+    def test_an_index_is_opened_as_it_is(self, project: Path, tmp_path: Path) -> None:
+        """Stale or not, nothing is built; where there is no index it is an error."""
+        change_documents(project)
+        tool = self.make_tool(project)
+        asyncio.run(tool.open_existing())
+
+        assert FACTS["text"].answer in ask(tool, FACTS["text"].question, answer=False).context
+        assert not tool.engine.was_built
+        asyncio.run(tool.close())
+        with pytest.raises(SearchError, match="no index"):
+            asyncio.run(self.make_tool(tmp_path / "nothing").open_existing())
 
     def test_a_changed_document_is_read_again(self, updated: Updated) -> None:
         """The new fact is found, the old one is nowhere."""

@@ -16,6 +16,7 @@ from pydantic import SecretStr
 import holodeck
 from holodeck.errors import ConfigError, IndexingError, MissingExtraError, MissingKeyError
 from holodeck.lib.contracts import ChatModel, ChatReply, ChatRequest, Embedder, Message
+from holodeck.lib.documents import OWN_FOLDER_MARK
 from holodeck.lib.providers import ProviderRow
 from holodeck.lib.providers.access import ModelAccess
 from holodeck.lib.resources import Resources
@@ -214,6 +215,7 @@ async def test_a_paid_model_is_limited_retried_and_counted(tmp_path: Path) -> No
 
     assert {purpose: spent.calls for purpose, spent in live.meter.usage().items()} == {"extract": 1}
     assert live.replies is not None
+    assert (tmp_path / OWN_FOLDER_MARK).exists()
 
 
 def test_no_cache_keeps_no_replies(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from holodeck.lib.chunking import CHUNKING_VERSION
 from holodeck.lib.indexes.settings import as_settings
+from holodeck.lib.readers import READERS_VERSION
 from holodeck.lib.resources import ResolvedTool
 from holodeck.lib.tokens import ENCODING_NAME
 from holodeck.lib.vectorstore.store import STORE_VERSION
@@ -32,6 +33,7 @@ def shaping_settings(resolved: ResolvedTool) -> dict[str, str]:
             "embedding_model": f"{resolved.embedding.provider}/{resolved.embedding.name}",
             "embedding_dimensions": tool.embedding_dimensions,
             "tokenizer": ENCODING_NAME,
+            "readers": READERS_VERSION,
             "chunking": CHUNKING_VERSION,
             "terms": TERMS_VERSION,
             "store": STORE_VERSION,
