@@ -202,15 +202,25 @@ class GraphRAGIndexer:
         try:
             outcome = await self._fill(source, prepared, tables, vectors, generation)
             metadata = self._metadata(source, settings, reading, generation, outcome)
+            self._callbacks(Progress(step="publish", done=0, total=1))
             self.storage.save_metadata(metadata)
+            self._callbacks(Progress(step="publish", done=1, total=1))
         except BaseException:
-            # Half a generation serves nobody; replies that were paid for are kept elsewhere.
-            shutil.rmtree(tables, ignore_errors=True)
-            shutil.rmtree(vectors, ignore_errors=True)
+            self._discard(generation)
             raise
         self.built = True
         self.storage.sweep()
         return metadata
+
+    def _discard(self, generation: str) -> None:
+        """Delete half a generation; what was published meanwhile stays.
+
+        Replies that were paid for are kept elsewhere.
+        """
+        published = self.storage.get_metadata()
+        if published is None or published.generation != generation:
+            for folder in self.storage.generation_dirs(generation):
+                shutil.rmtree(folder, ignore_errors=True)
 
     async def _fill(
         self, source: Path, prepared: Prepared, tables: Path, vectors: Path, generation: str
