@@ -30,7 +30,7 @@ __all__ = ["OllamaChat", "OllamaEmbedder"]
 logger = logging.getLogger(__name__)
 
 _NO_SUCH_ROUTE = (404, 405, 501)
-_GROWTHS = 3  # doublings; a prompt that our count underestimates by more is the server's mistake
+_GROWTHS = 2  # doublings; a prompt that our count underestimates by more is the server's mistake
 _LONGEST_EMBEDDED = 8192
 
 
@@ -90,11 +90,12 @@ class OllamaChat(ChatModel):
         async def ask(http: httpx.AsyncClient) -> ChatReply:
             limit = await self._limit.get(http)
             size = self._context.fit(prompt_tokens(request), request.max_tokens, limit)
-            for _ in range(_GROWTHS):
+            for growths_left in reversed(range(_GROWTHS + 1)):
                 reply, said = await self._ask_once(http, request, size)
                 if reply is not None:
                     return reply
-                size = self._context.grow(size, limit, said)
+                if growths_left:
+                    size = self._context.grow(size, limit, said)
             raise self._client.seam.too_long(said)
 
         return await self._client.call(request.purpose, ask)
