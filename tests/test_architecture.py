@@ -56,6 +56,7 @@ ROOMS: dict[str, frozenset[str]] = {
 ROOM_OF_MODULE = {
     **dict.fromkeys(BASE_MODULES, "base"),
     "resolution": "resources",
+    "preflight": "resources",
 }
 """Modules directly below ``lib`` whose room has another name."""
 

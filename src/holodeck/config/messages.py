@@ -16,6 +16,7 @@ from holodeck.config.environment import variables_in
 from holodeck.config.fields import bounds, field_at, model_at, nearest_key
 from holodeck.config.lines import YamlSettings
 from holodeck.config.problems import FieldPath, Problem, field_name
+from holodeck.models.llm import UNION_TAGS
 
 __all__ = ["explain"]
 
@@ -42,13 +43,17 @@ def explain(
     errors: Sequence[ErrorDetails], root: type[BaseModel], settings: YamlSettings
 ) -> list[Problem]:
     """Return one problem for each error of validating ``settings`` by ``root``."""
-    places = [error["loc"] for error in errors]
+    places = [_location(error) for error in errors]
     return [
         _problem(error, root, settings)
         for error in errors
         # A list whose items are wrong is also "too short"; the items say enough.
-        if error["type"] != "too_short" or not any(_is_below(p, error["loc"]) for p in places)
+        if error["type"] != "too_short" or not any(_is_below(p, _location(error)) for p in places)
     ]
+
+
+def _location(error: ErrorDetails) -> FieldPath:
+    return tuple(part for part in error["loc"] if part not in UNION_TAGS)
 
 
 def _is_below(path: FieldPath, above: FieldPath) -> bool:
@@ -56,7 +61,7 @@ def _is_below(path: FieldPath, above: FieldPath) -> bool:
 
 
 def _problem(error: ErrorDetails, root: type[BaseModel], settings: YamlSettings) -> Problem:
-    kind, location = error["type"], error["loc"]
+    kind, location = error["type"], _location(error)
     if kind == "value_error":
         message = str(error.get("ctx", {}).get("error", error["msg"]))
         path = _blamed(message, location, root, settings)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from pydantic import BaseModel
+
 from holodeck.config.fields import aliases
 from holodeck.models.agent import AgentConfig
-from holodeck.models.llm import ModelSettings
+from holodeck.models.llm import EmbeddingModelConfig, ModelSettings
 
 __all__ = ["agent_schema"]
 
@@ -30,7 +32,8 @@ def agent_schema() -> Schema:
             for name, setting in definition["properties"].items()
         }
     for name in ("LLMProvider", "GraphRAGModelConfig"):
-        _add_aliases(schema["$defs"][name])
+        _add_aliases(schema["$defs"][name], ModelSettings)
+    _add_aliases(schema["$defs"]["EmbeddingModelConfig"], EmbeddingModelConfig)
     return {"$schema": _DIALECT, **schema, "title": "HoloDeck agent"}
 
 
@@ -58,8 +61,8 @@ def _has_form(setting: Schema) -> bool:
     return any(rule in setting for rule in _RULES_OF_SCALARS)
 
 
-def _add_aliases(definition: Schema) -> None:
-    for name, field in ModelSettings.model_fields.items():
+def _add_aliases(definition: Schema, model: type[BaseModel]) -> None:
+    for name, field in model.model_fields.items():
         for alias in aliases(field):
             if alias != name:
                 about = f"Another name of {name}"

@@ -14,11 +14,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal
 
+from holodeck.errors import ConfigError
 from holodeck.lib.providers import PROVIDER_TABLE, ProviderRow, provider_row
-from holodeck.models.llm import LLMProvider, ModelSettings, ProviderName
+from holodeck.models.llm import EmbeddingModelConfig, LLMProvider, ModelSettings, ProviderName
 from holodeck.models.tool import GraphRAGConfig, GraphRAGModelConfig, VectorstoreTool
 
-__all__ = ["ResolvedTool", "resolve_tool"]
+__all__ = ["ResolvedTool", "refuse_foreign_settings", "resolve_tool"]
 
 logger = logging.getLogger(__name__)
 
@@ -36,10 +37,19 @@ class ResolvedTool:
         tool: The configuration; with ``engine: graphrag`` both models are set, and the name of
             the embedding model stands in both of its places.
         embedding: How the embedding model is reached.
+        embedding_where: Dotted path of the setting that chose it, counted from the tool.
     """
 
     tool: VectorstoreTool
     embedding: ModelSettings
+    embedding_where: str = "embedding_model"
+
+    @property
+    def embedding_id(self) -> str:
+        """What vectors of two models that must not stand side by side differ in."""
+        model = self.embedding
+        deployment = f" ({model.deployment_name})" if model.deployment_name else ""
+        return f"{model.provider}/{model.name}{deployment}"
 
 
 def resolve_tool(
@@ -55,20 +65,56 @@ def resolve_tool(
     """
     graph = None if tool.graphrag is None else _resolve_graph(tool, agent_model, table)
     near = agent_model or (None if graph is None else graph.indexing_model)
-    provider: ProviderName = "openai" if near is None else near.provider
-    where = "model" if agent_model is not None or graph is None else "graphrag.indexing_model"
-    default = provider_row(provider, where, table).embedding_default
-    name = (graph and graph.embedding_model) or tool.embedding_model or default
-    if not (tool.embedding_model or (graph and graph.embedding_model)):
-        _log_once(f"tool {tool.name!r}: embedding model {name} ({provider}, its default)")
-    connection = {} if near is None else {key: getattr(near, key) for key in _CONNECTION}
-    update: dict[str, Any] = {"embedding_model": name}  # Any: fields of the tool
+    embedding, where = _resolve_embedding(tool, near, table)
+    update: dict[str, Any] = {"embedding_model": embedding.name}  # Any: fields of the tool
     if graph is not None:
-        update["graphrag"] = graph.model_copy(update={"embedding_model": name})
+        update["graphrag"] = graph.model_copy(update={"embedding_model": embedding.name})
     return ResolvedTool(
-        tool=tool.model_copy(update=update),
-        embedding=ModelSettings(provider=provider, name=name, **connection),
+        tool=tool.model_copy(update=update), embedding=embedding, embedding_where=where
     )
+
+
+def _resolve_embedding(
+    tool: VectorstoreTool, near: ModelSettings | None, table: Table
+) -> tuple[ModelSettings, str]:
+    """Return how the embedding model is reached, and the setting that chose it.
+
+    The nearest setting counts as a whole: ``graphrag.embedding_model``, else the tool's. What a
+    block leaves out is the agent's server and key, unless it names another provider.
+    """
+    nearest = None if tool.graphrag is None else tool.graphrag.embedding_model
+    where = "embedding_model" if nearest is None else "graphrag.embedding_model"
+    chosen = nearest or tool.embedding_model
+    block = (
+        chosen if isinstance(chosen, EmbeddingModelConfig) else EmbeddingModelConfig(name=chosen)
+    )
+    provider: ProviderName = block.provider or ("openai" if near is None else near.provider)
+    default = provider_row(provider, where, table).embedding_default
+    if block.name is None:
+        _log_once(f"tool {tool.name!r}: embedding model {default} ({provider}, its default)")
+    filled: dict[str, Any] = {}  # Any: fields of the model
+    if near is not None and near.provider == provider:
+        filled = {name: getattr(near, name) for name in _CONNECTION}
+    filled |= {name: getattr(block, name) for name in block.model_fields_set}
+    filled |= {"provider": provider, "name": block.name or default}
+    return ModelSettings(**filled), where
+
+
+def refuse_foreign_settings(settings: ModelSettings, where: str, table: Table) -> None:
+    """Refuse a setting that the model's provider has no use for, rather than ignore it.
+
+    Raises:
+        ConfigError: Names the setting and whose it is.
+    """
+    row = provider_row(settings.provider, where, table)
+    for owner, other in table.items():
+        for name in sorted(other.own_settings - row.own_settings):
+            if getattr(settings, name) is not None:
+                raise ConfigError(
+                    f"{name} is a setting of provider {owner!r} and has no effect with "
+                    f"{settings.provider!r}: remove it, or change the provider",
+                    field=f"{where}.{name}",
+                )
 
 
 def _resolve_graph(

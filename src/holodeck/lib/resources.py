@@ -21,10 +21,11 @@ from holodeck.lib.extras import require_extra
 from holodeck.lib.providers import PROVIDER_TABLE, ProviderRow, provider_row
 from holodeck.lib.providers.access import ModelAccess
 from holodeck.lib.providers.meter import Meter
+from holodeck.lib.providers.probes import probe_chat, probe_embedder
 from holodeck.lib.providers.reply_keys import reply_key
 from holodeck.lib.providers.reply_store import ReplyStore
 from holodeck.lib.providers.wrappers import wrap_chat, wrap_embedder
-from holodeck.lib.resolution import ResolvedTool, resolve_tool
+from holodeck.lib.resolution import ResolvedTool, refuse_foreign_settings, resolve_tool
 from holodeck.models.config import ExecutionConfig
 from holodeck.models.llm import ModelSettings, ProviderName, is_usable_key
 
@@ -89,7 +90,7 @@ class Resources:
         names = {
             name
             for row in self._table.values()
-            for name in (row.key_variable, row.base_variable)
+            for name in (row.key_variable, row.base_variable, row.version_variable)
             if name is not None
         }
         return {name: self._environ[name] for name in sorted(names) if self._environ.get(name)}
@@ -102,14 +103,17 @@ class Resources:
             where: Dotted path of the setting that chose it, for messages.
 
         Raises:
-            ConfigError: This version does not know the provider.
+            ConfigError: This version does not know the provider, it has no use for a setting, or
+                it needs a server and none is named.
             MissingExtraError: Its packages are not installed.
             MissingKeyError: It needs a key and there is none.
         """
         row = provider_row(settings.provider, where, self._table)
         if row.extra is not None:
             require_extra(row.extra, f"provider: {settings.provider}")
+        refuse_foreign_settings(settings, where, self._table)
         self._key(settings, row, where)
+        self._base(settings, row, where)
 
     def access(self, settings: ModelSettings, where: str) -> ModelAccess:
         """Return everything that a client of the model is made from.
@@ -180,6 +184,33 @@ class Resources:
             self._steps[key] = row.load("steps")(access, entity_types=entity_types)
         return self._steps[key]
 
+    async def probe(self, settings: ModelSettings, where: str) -> None:
+        """Ask the language model one word, so that what is wrong is found before it costs.
+
+        Raises:
+            ConfigError: As for ``check``.
+            ProviderError: The model cannot be used as the settings say.
+        """
+        row = self._row(settings, where)
+        if row.chat is not None:
+            access = self._access(settings, where, row.chat_default)
+            await probe_chat(row.load("chat")(access), access, settings, self.meter)
+
+    async def probe_embedder(
+        self, settings: ModelSettings, where: str, dimensions: int | None = None
+    ) -> int | None:
+        """Embed one word and return the width of the vectors, where a server was asked.
+
+        Raises:
+            ConfigError: As for ``check``.
+            ProviderError: The model cannot be used as the settings say.
+        """
+        row = self._row(settings, where)
+        if row.chat is None:
+            return None  # in this process: there is no server to ask
+        access = self._access(settings, where, row.embedding_default, dimensions)
+        return await probe_embedder(row.load("embedder")(access), access, self.meter)
+
     async def close(self) -> None:
         """Release every model, also when one of them fails to; then start from nothing."""
         models: list[ChatModel | Embedder] = [*self._chats.values(), *self._embedders.values()]
@@ -204,8 +235,8 @@ class Resources:
             provider=settings.provider,
             name=settings.name or default,
             api_key=self._key(settings, row, where),
-            api_base=settings.api_base or self._variable(row.base_variable),
-            api_version=settings.api_version,
+            api_base=self._base(settings, row, where),
+            api_version=settings.api_version or self._variable(row.version_variable),
             deployment_name=settings.deployment_name,
             timeout=execution.llm_timeout,
             concurrency=execution.concurrency,
@@ -213,7 +244,18 @@ class Resources:
             retry_budget=execution.retry_budget,
             where=where,
             dimensions=dimensions,
+            context_size=settings.context_size,
         )
+
+    def _base(self, settings: ModelSettings, row: ProviderRow, where: str) -> str | None:
+        base = settings.api_base or self._variable(row.base_variable)
+        if base is None and row.base_required:
+            raise ConfigError(
+                f"{settings.provider} needs the address of your resource: set {where}.endpoint or "
+                f"the environment variable {row.base_variable} (https://NAME.openai.azure.com)",
+                field=f"{where}.api_base",
+            )
+        return base
 
     def _key(self, settings: ModelSettings, row: ProviderRow, where: str) -> SecretStr | None:
         if settings.api_key is not None:

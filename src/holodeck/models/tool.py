@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, field_validator, model_validator
 
 from holodeck.models.base import StrictModel
-from holodeck.models.llm import ModelSettings
+from holodeck.models.llm import EmbeddingModel, ModelSettings
 
 __all__ = [
     "DEFAULT_ENTITY_TYPES",
@@ -110,10 +110,12 @@ class GraphRAGConfig(StrictModel):
     search_model: GraphRAGModelConfig | None = Field(
         default=None, description="LLM for search queries; default: the agent's"
     )
-    embedding_model: str | None = Field(
+    embedding_model: EmbeddingModel | None = Field(
         default=None,
-        min_length=1,
-        description="Embedding model; default: the tool's embedding_model, else the provider's",
+        description=(
+            "Embedding model: its name, or a block with provider, name and server; default: the "
+            "tool's embedding_model, else the provider's"
+        ),
     )
     storage_dir: str | None = Field(
         default=None,
@@ -194,8 +196,12 @@ class VectorstoreTool(StrictModel):
             "Encoding of text files that are neither UTF-8 nor marked as another; null skips them"
         ),
     )
-    embedding_model: str | None = Field(
-        default=None, min_length=1, description="Embedding model; default: the provider's"
+    embedding_model: EmbeddingModel | None = Field(
+        default=None,
+        description=(
+            "Embedding model: its name, or a block with provider, name and server; default: the "
+            "provider's"
+        ),
     )
     embedding_dimensions: int | None = Field(
         default=None, ge=1, description="Width of the vectors, for models that offer several"

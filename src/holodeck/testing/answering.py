@@ -3,26 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from email.utils import format_datetime, formatdate
+from typing import Any
 
 from holodeck.testing.counts import KindCount
+from holodeck.testing.dialects import OLLAMA, Dialect, dialect_of
 from holodeck.testing.faults import Fault, FaultPlan
 from holodeck.testing.http import Connection
 from holodeck.testing.replies import Answered, Reply, ReplyRules, ServerRequest, Vectors
-from holodeck.testing.wire import (
-    VendorError,
-    chat_body,
-    chat_events,
-    embedding_body,
-    error_for,
-    models_body,
-    refusal_of,
-    usage_of,
-)
+from holodeck.testing.wire import VendorError, models_body
+from holodeck.testing.wire_ollama import about_models, as_seen_by_the_model
 from holodeck.testing.words import word_vector
 
 __all__ = ["Answering", "Latency"]
@@ -30,9 +23,6 @@ __all__ = ["Answering", "Latency"]
 Latency = float | Mapping[str, float]
 """Seconds before an answer, for all kinds or by kind."""
 
-_ROUTE = re.compile(
-    r"^(?:/v1|/openai/v1|/openai/deployments/[^/]+)?/(chat/completions|embeddings|models)$"
-)
 _WEB_PAGE = b"<html><body>It works, but this is no model.</body></html>"
 
 
@@ -44,7 +34,13 @@ def _open_gate() -> asyncio.Event:
 
 @dataclass(frozen=True, kw_only=True)
 class Answering:
-    """The rules, faults and settings that an answer is made from; none while the gate is shut."""
+    """The rules, faults and settings that an answer is made from; none while the gate is shut.
+
+    Attributes:
+        context_length: The most that a model takes, as Ollama's addresses say and do.
+        obeys_truncate: Whether Ollama's address refuses a chat that it may not cut.
+        cuts: The requests that were cut there without a word.
+    """
 
     rules: ReplyRules
     faults: FaultPlan
@@ -52,6 +48,9 @@ class Answering:
     api_key: str | None
     embedding_width: int
     models: tuple[str, ...] | None
+    context_length: int | None = None
+    obeys_truncate: bool = False
+    cuts: list[ServerRequest] = field(default_factory=list)
     gate: asyncio.Event = field(default_factory=_open_gate)
 
     async def answer(
@@ -62,8 +61,8 @@ class Answering:
         number: int,
     ) -> None:
         """Answer on the connection, or fail as the fault says; tokens go to ``counted``."""
-        route = _ROUTE.match(request.path)
-        if route is None:
+        dialect = dialect_of(request.path)
+        if dialect is None:
             await connection.send_json(404, {"detail": "Not Found"})
             return
         fault = self.faults.pick(request) or Fault()
@@ -74,53 +73,69 @@ class Answering:
         if fault.not_json:
             await connection.send(200, _WEB_PAGE, headers={"Content-Type": "text/html"})
             return
-        error = self._error(request, fault, route.group(1))
-        if error is not None:
+        seen = self._seen(request, fault, dialect)
+        if isinstance(seen, VendorError):
             headers = _retry_headers(fault)
-            await connection.send_json(error.status, error.body(), headers=headers)
+            await connection.send_json(seen.status, seen.body(), headers=headers)
             return
-        if route.group(1) == "models":
-            await connection.send_json(200, models_body(self.models or ()), cut=fault.cut_stream)
+        if not isinstance(seen, ServerRequest):
+            await connection.send_json(200, seen, cut=fault.cut_stream)
             return
         try:
-            said = self._checked(request, self._said(request))
+            said = self._checked(seen, self._said(seen))
         except Exception as error:  # noqa: BLE001  # a test's own function: its client is told
             body = {"error": {"message": f"no reply: {error!r}", "code": "rule_failed"}}
             await connection.send_json(400, body)
             return
         if isinstance(said, Reply):
-            await self._send_chat(
-                request,
-                connection,
-                counted,
-                _spoiled(said, fault),
-                number=number,
-                cut=fault.cut_stream,
-            )
+            reply = _spoiled(said, fault)
+            for count in counted:
+                count.spend(*dialect.usage_of(request, reply))
+            if dialect.streams(request):
+                await connection.send_events(
+                    dialect.chat_pieces(request, reply, number),
+                    cut=fault.cut_stream,
+                    content_type=dialect.stream_type,
+                )
+            else:
+                body = dialect.chat_body(request, reply, number)
+                await connection.send_json(200, body, cut=fault.cut_stream)
         else:
-            await self._send_vectors(request, connection, counted, said, fault)
+            await self._send_vectors(request, connection, counted, said, fault, dialect)
 
     def _latency(self, kind: str) -> float:
         return self.latency.get(kind, 0.0) if isinstance(self.latency, Mapping) else self.latency
 
-    def _error(self, request: ServerRequest, fault: Fault, route: str) -> VendorError | None:
-        if self.api_key is not None and not self._knows_key(request):
-            return error_for(request, status=401, code=None)
+    def _seen(
+        self, request: ServerRequest, fault: Fault, dialect: Dialect
+    ) -> ServerRequest | VendorError | dict[str, Any]:
+        """Return what the model sees of a request, else the answer: an error, or JSON."""
+        if self.api_key is not None and not dialect.knows_key(request, self.api_key):
+            return dialect.error_for(request, status=401, code=None)
         if fault.status is not None or fault.code is not None:
-            error = error_for(request, status=fault.status, code=fault.code)
+            error = dialect.error_for(request, status=fault.status, code=fault.code)
             return error if fault.message is None else replace(error, message=fault.message)
-        if route == "models":
-            return None
+        if not (request.is_chat or request.is_embedding):
+            if dialect is OLLAMA:
+                return about_models(request, self.models, self.context_length)
+            return models_body(self.models or ())
+        refusal = dialect.refusal_of(request)
+        if refusal is not None:
+            return refusal
         if self.models is not None and request.model not in self.models:
-            return error_for(request, status=404, code=None)
-        return refusal_of(request)
+            return dialect.error_for(request, status=404, code=None)
+        return self._as_cut(request) if dialect is OLLAMA else request
 
-    def _knows_key(self, request: ServerRequest) -> bool:
-        bearer = request.headers.get("authorization") == f"Bearer {self.api_key}"
-        return bearer or request.headers.get("api-key") == self.api_key
+    def _as_cut(self, request: ServerRequest) -> ServerRequest | VendorError:
+        seen = as_seen_by_the_model(
+            request, self.context_length, obeys_truncate=self.obeys_truncate
+        )
+        if isinstance(seen, ServerRequest) and seen is not request:
+            self.cuts.append(request)
+        return seen
 
     def _said(self, request: ServerRequest) -> Answered:
-        if request.kind == "embedding" and not self.rules.has(request):
+        if request.is_embedding and not self.rules.has(request):
             width = int(request.body.get("dimensions") or self.embedding_width)
             return [word_vector(text, width) for text in request.texts]
         return self.rules.answer(request)
@@ -128,7 +143,7 @@ class Answering:
     @staticmethod
     def _checked(request: ServerRequest, said: Answered) -> Reply | Vectors:
         reply = Reply(text=said) if isinstance(said, str) else said
-        if isinstance(reply, Reply) != request.path.endswith("/chat/completions"):
+        if isinstance(reply, Reply) != request.is_chat:
             raise TypeError(f"{said!r} does not answer a request to {request.path}")
         return reply
 
@@ -139,31 +154,15 @@ class Answering:
         counted: Sequence[KindCount],
         said: Vectors,
         fault: Fault,
+        dialect: Dialect,
     ) -> None:
         vectors = [list(vector) for vector in said]
         if fault.malformed:
             vectors[-1] = vectors[-1][:-1]
-        body = embedding_body(request, vectors)
         for count in counted:
-            count.spend(body["usage"]["prompt_tokens"], 0)
+            count.spend(dialect.usage_of(request, Reply())[0], 0)
+        body = dialect.embedding_body(request, vectors)
         await connection.send_json(200, body, cut=fault.cut_stream)
-
-    @staticmethod
-    async def _send_chat(
-        request: ServerRequest,
-        connection: Connection,
-        counted: Sequence[KindCount],
-        reply: Reply,
-        *,
-        number: int,
-        cut: bool,
-    ) -> None:
-        for count in counted:
-            count.spend(*usage_of(request, reply))
-        if request.body.get("stream"):
-            await connection.send_events(chat_events(request, reply, number), cut=cut)
-        else:
-            await connection.send_json(200, chat_body(request, reply, number), cut=cut)
 
 
 def _spoiled(reply: Reply, fault: Fault) -> Reply:

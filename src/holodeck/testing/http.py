@@ -6,9 +6,10 @@ import asyncio
 import contextlib
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any
+from urllib.parse import parse_qsl
 
 __all__ = ["Connection", "HttpRequest"]
 
@@ -21,6 +22,7 @@ class HttpRequest:
     path: str
     headers: Mapping[str, str]
     body: bytes
+    query: Mapping[str, str] = field(default_factory=dict)
 
 
 class Connection:
@@ -44,8 +46,10 @@ class Connection:
             body = await self._read_body(headers)
         except (asyncio.IncompleteReadError, ConnectionError):
             return None
-        path = target.partition("?")[0]
-        return HttpRequest(method=method, path=path, headers=headers, body=body)
+        path, _, query = target.partition("?")
+        return HttpRequest(
+            method=method, path=path, headers=headers, body=body, query=dict(parse_qsl(query))
+        )
 
     async def _read_body(self, headers: Mapping[str, str]) -> bytes:
         if headers.get("transfer-encoding", "").lower() != "chunked":
@@ -80,9 +84,15 @@ class Connection:
         typed = {"Content-Type": "application/json", **(headers or {})}
         await self.send(status, content, headers=typed, cut=cut)
 
-    async def send_events(self, events: Iterable[bytes], *, cut: bool = False) -> None:
-        """Send server-sent events, or the first half of them before hanging up."""
-        streamed = {"Content-Type": "text/event-stream", "Transfer-Encoding": "chunked"}
+    async def send_events(
+        self,
+        events: Iterable[bytes],
+        *,
+        cut: bool = False,
+        content_type: str = "text/event-stream",
+    ) -> None:
+        """Send the pieces of a stream, or the first half of them before hanging up."""
+        streamed = {"Content-Type": content_type, "Transfer-Encoding": "chunked"}
         self._writer.write(_head(200, streamed))
         listed = list(events)
         for event in listed[: len(listed) // 2] if cut else listed:

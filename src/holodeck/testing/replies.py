@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import unquote
 
 from holodeck.lib.contracts import ToolCall
 
@@ -23,6 +25,9 @@ __all__ = [
 
 Json = dict[str, Any]  # Any: JSON
 
+_DEPLOYMENT = re.compile(r"^/openai/deployments/([^/]+)/")
+_PROBE_TEXT = "ping"
+
 
 @dataclass(frozen=True, kw_only=True)
 class ServerRequest:
@@ -33,17 +38,35 @@ class ServerRequest:
         path: Path of the URL.
         headers: Names in lower case.
         body: The JSON body; empty for a GET.
+        query: What follows ``?`` in the URL.
     """
 
     path: str
     headers: Mapping[str, str]
     body: Json
     kind: str = ""
+    query: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def model(self) -> str:
-        """The model that was asked."""
-        return str(self.body.get("model", ""))
+        """The model that was asked; at Azure's addresses the deployment."""
+        deployment = _DEPLOYMENT.match(self.path)
+        return unquote(deployment[1]) if deployment else str(self.body.get("model", ""))
+
+    @property
+    def is_chat(self) -> bool:
+        """Whether a conversation is to be answered."""
+        return self.path.endswith(("/chat/completions", "/api/chat"))
+
+    @property
+    def is_embedding(self) -> bool:
+        """Whether vectors are asked for."""
+        return self.path.endswith(("/embeddings", "/api/embed"))
+
+    @property
+    def answered_as(self) -> str:
+        """The kind whose rules answer: vectors are vectors, also for a probe."""
+        return "embedding" if self.kind == "probe" and self.is_embedding else self.kind
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -118,13 +141,16 @@ def classify(request: ServerRequest) -> str:
     """Return what a request is for, by phrases of the graphrag library's prompts.
 
     One of ``extract``, ``glean`` (a later turn of an extraction), ``claims``, ``summarize``,
-    ``report``, ``map``, ``reduce``, ``rate``, ``local``, ``embedding``, ``models``, ``chat``.
+    ``report``, ``map``, ``reduce``, ``rate``, ``local``, ``embedding``, ``models`` (whatever is
+    asked about models and not of one), ``probe`` (the one word before a build), ``chat``.
     Only a fake may look at the text of a prompt.
     """
-    if request.path.endswith("/embeddings"):
-        return "embedding"
-    if request.path.endswith("/models"):
+    if not (request.is_chat or request.is_embedding):
         return "models"
+    if request.texts == (_PROBE_TEXT,):
+        return "probe"
+    if request.is_embedding:
+        return "embedding"
     opening = "\n".join(request.texts[:1] + request.user_texts[:1])
     extraction = any(phrase in opening for phrase in _EXTRACTION_PHRASES)
     if extraction or "Claim description:" in opening:
@@ -147,7 +173,7 @@ class _Rule:
     source: ReplySource
 
     def fits(self, request: ServerRequest) -> bool:
-        return self.kind in (None, request.kind) and self.when(request)
+        return self.kind in (None, request.kind, request.answered_as) and self.when(request)
 
 
 @dataclass(kw_only=True)
@@ -180,7 +206,7 @@ class ReplyRules:
         for rule in self._rules:
             if rule.fits(request):
                 return rule.source
-        return self.defaults.get(request.kind, self.defaults.get("chat", "ok"))
+        return self.defaults.get(request.answered_as, self.defaults.get("chat", "ok"))
 
 
 def in_order(replies: Sequence[str | Reply]) -> Callable[[ServerRequest], str | Reply]:

@@ -56,6 +56,15 @@ class FixedResources(Resources):
         """Return the embedding model."""
         return self._embedder
 
+    async def probe(self, settings: ModelSettings, where: str) -> None:
+        """Ask nothing: the test's models are there."""
+
+    async def probe_embedder(
+        self, settings: ModelSettings, where: str, dimensions: int | None = None
+    ) -> int | None:
+        """Ask nothing: the test's models are there."""
+        return None
+
     def steps(
         self, settings: ModelSettings, where: str, *, entity_types: tuple[str, ...] = ()
     ) -> Any | None:  # Any: as in __init__

@@ -1,4 +1,4 @@
-"""A model's server on loopback that speaks the OpenAI wire format.
+"""A model's server on loopback that speaks the wire formats of OpenAI, Azure and Ollama.
 
     with ModelServer() as server:
         server.reply("chat", "Ann runs Orion.")
@@ -50,9 +50,13 @@ class ModelServer:
         models: The models it serves, others are 404; default: any.
         classify: What a request is for; the default knows the graphrag library's prompts.
         port: 0 takes a free one.
+        context_length: The most tokens that a model takes, as Ollama's addresses say and do;
+            ``None``: they do not say.
+        obeys_truncate: Whether they refuse a chat that they may not cut, as newer servers do.
 
     Attributes:
         requests: Every request, in order of arrival, with its headers.
+        cuts: The requests that Ollama's address cut to its context without a word.
         counts: Calls, tokens and greatest number in flight, by kind.
     """
 
@@ -66,8 +70,11 @@ class ModelServer:
         models: Sequence[str] | None = None,
         classify: Callable[[ServerRequest], str] = classify,
         port: int = 0,
+        context_length: int | None = 131_072,
+        obeys_truncate: bool = False,
     ) -> None:
         self.requests: list[ServerRequest] = []
+        self.cuts: list[ServerRequest] = []
         self.counts = Counts()
         self._classify = classify
         self._rules = ReplyRules(defaults=GRAPH_REPLIES)
@@ -79,6 +86,9 @@ class ModelServer:
             api_key=api_key,
             embedding_width=embedding_width,
             models=None if models is None else tuple(models),
+            context_length=context_length,
+            obeys_truncate=obeys_truncate,
+            cuts=self.cuts,
         )
         self._listener = Listener(self._answer, port)
 
@@ -171,7 +181,7 @@ class ModelServer:
 
     @property
     def root(self) -> str:
-        """The server's URL without a path."""
+        """The server's URL without a path: Azure's endpoint, and where Ollama listens."""
         if not self._listener.is_running:
             raise RuntimeError("the server is not running: use 'with ModelServer() as server'")
         return f"http://127.0.0.1:{self._listener.port}"
@@ -214,7 +224,9 @@ class ModelServer:
 
     async def _answer(self, received: HttpRequest, connection: Connection) -> None:
         body = json.loads(received.body) if received.body else {}
-        bare = ServerRequest(path=received.path, headers=received.headers, body=body)
+        bare = ServerRequest(
+            path=received.path, headers=received.headers, body=body, query=received.query
+        )
         request = replace(bare, kind=self._classify(bare))
         self.requests.append(request)
         counted = self.counts.of(request.kind)

@@ -93,7 +93,7 @@ def refusal_of(request: ServerRequest) -> VendorError | None:
     body = request.body
     if not request.model:
         return _invalid("you must provide a model parameter", None)
-    if request.path.endswith("/embeddings"):
+    if request.is_embedding:
         if not request.texts or not all(request.texts):
             return _invalid("'$.input' is invalid: it holds an empty string", None)
         return None

@@ -10,7 +10,7 @@ from holodeck.lib.engines import ENGINE_EXTRAS
 from holodeck.lib.extras import require_extra
 from holodeck.lib.resources import Resources, resolve_tool
 from holodeck.models.config import ExecutionConfig
-from holodeck.models.llm import LLMProvider
+from holodeck.models.llm import EmbeddingModelConfig, LLMProvider
 from holodeck.models.tool import VectorstoreTool
 
 __all__ = ["find_model_problems"]
@@ -60,7 +60,10 @@ def _problems(
             is_own = getattr(tool.graphrag, role) is not None
             where = f"graphrag.{role}" if is_own else "model"
             yield from _caught(where, resources.check, settings, where)
-    yield from _caught("model", resources.check, resolved.embedding, "model")
+    chosen = getattr(tool.graphrag, "embedding_model", None) or tool.embedding_model
+    has_block = isinstance(chosen, EmbeddingModelConfig)
+    where = resolved.embedding_where if has_block else "model"
+    yield from _caught(where, resources.check, resolved.embedding, where)
 
 
 def _caught(

@@ -45,12 +45,21 @@ def test_the_newest_fitting_rule_answers(model_server: ModelServer) -> None:
     assert _said(_chat(model_server, "bob")) == "old"
 
 
-@pytest.mark.parametrize("prefix", ["", "/v1", "/openai/deployments/m"])
-def test_the_known_addresses_answer(model_server: ModelServer, prefix: str) -> None:
-    """Chat is served with and without /v1 and at a deployment's address."""
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/chat/completions",
+        "/v1/chat/completions",
+        "/openai/v1/chat/completions",
+        "/openai/deployments/m/chat/completions?api-version=2024-10-21",
+        "/api/chat",
+    ],
+)
+def test_the_known_addresses_answer(model_server: ModelServer, path: str) -> None:
+    """Chat is served as OpenAI, as Azure at a deployment's address, and as Ollama."""
     body = {"model": "m", "messages": [{"role": "user", "content": "hi"}]}
 
-    assert _post(model_server, f"{prefix}/chat/completions", body).status_code == 200
+    assert _post(model_server, path, body).status_code == 200
 
 
 @pytest.mark.parametrize("path", ["/v1/v1/chat/completions", "/chat", "/api/v1/embeddings"])

@@ -12,6 +12,7 @@ from holodeck.lib.graphrag.library import PROVIDER_TYPE, quiet_environment
 from holodeck.lib.graphrag.reports import MAX_INPUT_TOKENS
 from holodeck.lib.graphrag.values import LOCAL, MAP, REDUCE, REPORT_WORDS
 from holodeck.lib.tokens import ENCODING_NAME
+from holodeck.models.llm import EmbeddingModelConfig
 from holodeck.models.tool import DEFAULT_ENTITY_TYPES, VectorstoreTool
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ def build_graphrag_config(
             "embedding": {
                 "type": PROVIDER_TYPE,
                 "model_provider": PROVIDER_TYPE,
-                "model": graphrag.embedding_model or "default",
+                "model": _embedding_name(graphrag.embedding_model),
             }
         },
         "input_storage": _folder(input_dir),
@@ -125,6 +126,11 @@ def _model(settings: Any) -> dict[str, Any]:
         "model_provider": PROVIDER_TYPE,
         "model": (settings.name if settings else None) or "default",
     }
+
+
+def _embedding_name(chosen: str | EmbeddingModelConfig | None) -> str:
+    name = chosen.name if isinstance(chosen, EmbeddingModelConfig) else chosen
+    return name or "default"
 
 
 def _folder(path: Path) -> dict[str, str]:

@@ -25,6 +25,7 @@ from holodeck.lib.graphrag.tables import ALWAYS, read_rows, write_rows
 from holodeck.lib.graphrag.thinkers import INDEXING, open_claim_steps, open_index_steps
 from holodeck.lib.graphrag.worker_process import BuildOutcome, build_in_child
 from holodeck.lib.indexes.builder_lock import WAIT_SECONDS, builder_lock
+from holodeck.lib.preflight import ask_models_once
 from holodeck.lib.readers.options import read_options
 from holodeck.lib.readers.source import SourceReading, read_source
 from holodeck.lib.resources import ResolvedTool, Resources, resolve_tool
@@ -144,6 +145,7 @@ class GraphRAGIndexer:
             if reason is None:  # the other builder was faster
                 return self.published()
             logger.info("building the index of tool %r: %s", self.tool_config.name, reason)
+            await ask_models_once(self._resolved, self._resources)
             return await self._build(source, settings)
 
     def stale_reason(
@@ -180,7 +182,7 @@ class GraphRAGIndexer:
         graphrag = self._resolved.tool.graphrag or GraphRAGConfig()
         models: list[tuple[ModelSettings | None, str]] = [
             (graphrag.indexing_model, INDEXING),
-            (self._resolved.embedding, "graphrag.embedding_model"),
+            (self._resolved.embedding, self._resolved.embedding_where),
         ]
         for settings, where in models:
             if settings is not None:

@@ -26,6 +26,9 @@ class ProviderRow:
             model; ``None`` where the steps are prompts to ``chat``.
         key_variable: Environment variable of the API key; ``None`` where none is needed.
         base_variable: Environment variable of the server's URL.
+        base_required: There is no server of the vendor's own to go to.
+        version_variable: Environment variable of the API version.
+        own_settings: Settings of a model that have a meaning here and not everywhere.
         chat_default: Model for answers when YAML names none.
         index_default: Model for indexing when YAML names none.
         embedding_default: Embedding model when YAML names none.
@@ -37,6 +40,9 @@ class ProviderRow:
     steps: str | None = None
     key_variable: str | None = None
     base_variable: str | None = None
+    base_required: bool = False
+    version_variable: str | None = None
+    own_settings: frozenset[str] = frozenset()
     chat_default: str
     index_default: str
     embedding_default: str
@@ -65,8 +71,29 @@ PROVIDER_TABLE: dict[ProviderName, ProviderRow] = {
         index_default="gpt-4o-mini",
         embedding_default="text-embedding-3-small",
     ),
+    "azure_openai": ProviderRow(
+        embedder="holodeck.lib.providers.azure_openai:AzureOpenAIEmbedder",
+        chat="holodeck.lib.providers.azure_openai:AzureOpenAIChat",
+        key_variable="AZURE_OPENAI_API_KEY",
+        base_variable="AZURE_OPENAI_ENDPOINT",
+        base_required=True,
+        version_variable="AZURE_OPENAI_API_VERSION",
+        own_settings=frozenset({"api_version", "deployment_name"}),
+        chat_default="gpt-4o",
+        index_default="gpt-4o-mini",
+        embedding_default="text-embedding-3-small",
+    ),
+    "ollama": ProviderRow(
+        embedder="holodeck.lib.providers.ollama:OllamaEmbedder",
+        chat="holodeck.lib.providers.ollama:OllamaChat",
+        base_variable="OLLAMA_HOST",
+        own_settings=frozenset({"context_size"}),
+        chat_default="llama3.1",
+        index_default="llama3.1",
+        embedding_default="nomic-embed-text",
+    ),
 }
-"""Provider → its row. A provider that YAML may name and that has no row is refused when used."""
+"""Provider → its row; a test finds a provider that YAML may name and that has none."""
 
 
 def provider_row(

@@ -25,6 +25,7 @@ class ModelAccess:
         where: Dotted path of the setting that chose the model, for messages.
         timeout_setting: Name of the setting that ``timeout`` came from, for messages.
         dimensions: Width of the vectors to ask for; ``None``: the model's own.
+        context_size: Tokens of context that Ollama is asked for; ``None``: as many as are needed.
     """
 
     provider: str
@@ -40,3 +41,4 @@ class ModelAccess:
     where: str = "model"
     timeout_setting: str = "execution.llm_timeout"
     dimensions: int | None = None
+    context_size: int | None = None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import ipaddress
+import re
 from dataclasses import dataclass, field
 from urllib.parse import SplitResult, unquote, urlsplit, urlunsplit
 
@@ -41,20 +42,30 @@ class Endpoint:
             return False
 
 
-def endpoint_of(access: ModelAccess, default: str, *, version_path: str = "/v1") -> Endpoint:
+def endpoint_of(
+    access: ModelAccess,
+    default: str,
+    *,
+    version_path: str = "/v1",
+    dropped: re.Pattern[str] | None = None,
+    given: str | None = None,
+) -> Endpoint:
     """Return where ``access`` leads; ``default`` where it names no server.
 
     A URL without a path gets ``version_path``; a path is taken as it stands, but a slash or the
-    address of a single call (``/chat/completions``, ``/embeddings``) at its end is dropped.
+    address of a single call (``/chat/completions``, ``/embeddings``) at its end is dropped, and
+    what ``dropped`` matches. ``given`` goes before what ``access`` says.
 
     Raises:
         ConfigError: It is not a URL that can be used.
     """
-    parts = urlsplit(access.api_base or default)
+    parts = urlsplit(given or access.api_base or default)
     _check(parts, access)
     path = parts.path.rstrip("/")
     for call in _CALLS:
         path = path.removesuffix(call)
+    if dropped is not None:
+        path = dropped.sub("", path)
     host = parts.netloc.rpartition("@")[2]
     url = urlunsplit((parts.scheme, host, path or version_path, "", ""))
     if parts.username is None:

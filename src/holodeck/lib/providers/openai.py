@@ -18,8 +18,8 @@ from holodeck.lib.contracts import ChatDelta, ChatModel, ChatReply, ChatRequest,
 from holodeck.lib.providers.access import ModelAccess
 from holodeck.lib.providers.batches import split_into_batches
 from holodeck.lib.providers.openai_client import OpenAIClient
-from holodeck.lib.providers.openai_errors import ErrorSeam
 from holodeck.lib.providers.openai_wire import StreamedReply, chat_arguments, reply_of
+from holodeck.lib.providers.seam import Seam
 from holodeck.lib.providers.vectors import UnusableVectorError, unit_rows
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class OpenAIChat(ChatModel):
             ProviderError: As the contract says; also when the reply has no choices.
             ContentFilterError: The model refused.
         """
-        arguments = chat_arguments(self.name, request)
+        arguments = self._arguments(request)
         headers = self._client.request_headers
 
         async def ask(client: AsyncOpenAI) -> Any:  # Any: a server may answer with a web page
@@ -72,7 +72,7 @@ class OpenAIChat(ChatModel):
         Raises:
             ProviderError: As for ``complete``; also when the stream breaks off.
         """
-        arguments = chat_arguments(self.name, request)
+        arguments = self._arguments(request)
         headers = self._client.request_headers
         seam = self._client.seam
 
@@ -99,12 +99,16 @@ class OpenAIChat(ChatModel):
             async for delta in deltas:
                 yield delta
 
+    def _arguments(self, request: ChatRequest) -> dict[str, Any]:
+        # The family is told by the model's own name; the server may call it otherwise.
+        return {**chat_arguments(self.name, request), "model": self._client.model_on_wire}
+
     async def close(self) -> None:
         """Close the connections."""
         await self._client.close()
 
 
-def _accepted(seam: ErrorSeam, reply: ChatReply, refusal: str | None) -> ChatReply:
+def _accepted(seam: Seam, reply: ChatReply, refusal: str | None) -> ChatReply:
     if refusal:
         raise seam.filtered(refusal)
     if reply.finish_reason == "content_filter":
@@ -126,7 +130,10 @@ class OpenAIEmbedder(Embedder):
         self.name = access.name
         self._width = access.dimensions
         self._client = self.client_class(access)
-        self._arguments: dict[str, Any] = {"model": access.name, "encoding_format": "base64"}
+        self._arguments: dict[str, Any] = {
+            "model": self._client.model_on_wire,
+            "encoding_format": "base64",
+        }
         if access.dimensions is not None:
             self._arguments["dimensions"] = access.dimensions
 

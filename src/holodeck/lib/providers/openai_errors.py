@@ -1,218 +1,50 @@
-"""The seam where the OpenAI client's errors become ours: each is mapped here and nowhere else."""
+"""What the OpenAI client raises, as errors of ours: each is mapped here and nowhere else."""
 
 from __future__ import annotations
 
-import math
-import time
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from email.utils import parsedate_to_datetime
+from dataclasses import dataclass
 
 import httpx
 import openai
 
-from holodeck.errors import (
-    AuthenticationError,
-    ContentFilterError,
-    ContextLengthError,
-    ProviderError,
-    ProviderTimeoutError,
-    RateLimitError,
-)
-from holodeck.lib.providers import PROVIDER_TABLE
-from holodeck.lib.providers.access import ModelAccess
+from holodeck.errors import ProviderError
+from holodeck.lib.providers.seam import Refusal, Seam, wait_told_by
 
 __all__ = ["CLIENT_ERRORS", "ErrorSeam", "wait_told_by"]
 
 CLIENT_ERRORS = (openai.OpenAIError, httpx.HTTPError, TimeoutError, ValueError)
 """What a call of the client may raise; ValueError: a body that claims to be JSON and is none."""
 
-_SAID_LENGTH = 300
-_PASSING = (408, 409)
-_FILTER_CODES = ("content_filter", "content_policy_violation", "ResponsibleAIPolicyViolation")
-# Compatible servers send the sentence without the code.
-_LENGTH_SIGNS = ("context_length_exceeded", "maximum context length", "context window")
-
-
-def wait_told_by(headers: Mapping[str, str]) -> float | None:
-    """Return the seconds to wait that a reply's headers ask for, if they do.
-
-    ``retry-after-ms`` goes before ``Retry-After``, which may be seconds or a moment; a moment
-    counts from the server's own ``Date``, so that a wrong clock here does no harm.
-    """
-    milliseconds = _number(headers.get("retry-after-ms"))
-    if milliseconds is not None:
-        return max(0.0, milliseconds / 1000)
-    told = headers.get("retry-after")
-    if told is None:
-        return None
-    seconds = _number(told)
-    if seconds is not None:
-        return max(0.0, seconds)
-    moment = _moment(told)
-    if moment is None:
-        return None
-    now = _moment(headers.get("date"))
-    return max(0.0, moment - (time.time() if now is None else now))
-
-
-def _number(text: str | None) -> float | None:
-    try:
-        number = None if text is None else float(text)
-    except ValueError:
-        return None
-    return number if number is not None and math.isfinite(number) else None
-
-
-def _moment(text: str | None) -> float | None:
-    try:
-        return None if text is None else parsedate_to_datetime(text).timestamp()
-    except ValueError:
-        return None
-
 
 @dataclass(frozen=True, kw_only=True)
-class ErrorSeam:
-    """Turns what a client raised into an error of ours, without any secret in it.
-
-    Attributes:
-        access: The model that was asked.
-        url: The server's URL without credentials.
-        secrets: Texts that no message may hold; a server may echo them.
-    """
-
-    access: ModelAccess
-    url: str
-    secrets: tuple[str, ...] = field(default=(), repr=False)
+class ErrorSeam(Seam):
+    """Reads the OpenAI client's errors."""
 
     def translate(self, error: Exception, purpose: str) -> ProviderError:
-        """Return the error of ours for ``error``, which a call for ``purpose`` raised.
-
-        It does not keep ``error`` as its cause: the client's error holds the request's headers,
-        the server's words and with them, at worst, the key.
-        """
+        """Return the error of ours for ``error``, which a call for ``purpose`` raised."""
         if isinstance(error, openai.APIStatusError):
-            return self._refused(error)
+            return self.refused(_refusal(error))
         cause = error.__cause__ or error
         if isinstance(cause, UnicodeEncodeError | httpx.LocalProtocolError):
-            return self._unsendable()
+            return self.unsendable()
         connecting = isinstance(cause, httpx.ConnectTimeout)
         late = isinstance(error, openai.APITimeoutError | httpx.TimeoutException | TimeoutError)
         if late and not connecting:
-            return self._late(purpose)
+            return self.late(purpose)
         if isinstance(error, openai.APIConnectionError | httpx.HTTPError):
-            return self._unreachable(error)
+            return self.unreachable(str(error.__cause__ or error) or type(error).__name__)
         return self.unusable(str(error))
 
-    def unusable(self, why: str, *, retryable: bool = True) -> ProviderError:
-        """Return the error for a reply that came and cannot be used."""
-        return ProviderError(
-            f"{self._subject} sent no usable reply: {self._clean(why)}", retryable=retryable
-        )
 
-    def filtered(self, said: str, *, status: int | None = None) -> ContentFilterError:
-        """Return the error for a text that the server would not answer."""
-        return ContentFilterError(
-            f"{self._subject} refused this text: {self._clean(said)}", status=status
-        )
-
-    @property
-    def _subject(self) -> str:
-        access = self.access
-        return f"{access.provider} model {access.name!r} at {self.url} ({access.where})"
-
-    def _late(self, purpose: str) -> ProviderTimeoutError:
-        return ProviderTimeoutError(
-            f"{self._subject} did not answer a call for {purpose!r} within "
-            f"{self.access.timeout:g} s: raise {self.access.timeout_setting}, or see whether the "
-            "server is overloaded",
-            retryable=True,
-        )
-
-    def _unsendable(self) -> ProviderError:
-        # Not what the client says: it quotes the header, and with it the key.
-        return ProviderError(
-            f"{self._subject} cannot be asked: {self.access.where}.api_key or a text holds "
-            "characters that cannot be sent"
-        )
-
-    def _unreachable(self, error: Exception) -> ProviderError:
-        reason = self._clean(str(error.__cause__ or error)) or type(error).__name__
-        return ProviderError(
-            f"{self._subject} cannot be reached ({reason}): check {self.access.where}.api_base "
-            "and that the server runs",
-            retryable=True,
-        )
-
-    def _refused(self, error: openai.APIStatusError) -> ProviderError:
-        status = error.status_code
-        said = f"{status}: {self._clean(_said_by(error))}"
-        code = str(error.code or error.type or "")
-        if status in (401, 403):
-            return AuthenticationError(
-                f"{self._subject} does not accept the API key ({said}): {self._key_hint}",
-                status=status,
-            )
-        if status == 429:
-            return self._limited(said, code, wait_told_by(error.response.headers))
-        if code in _FILTER_CODES:
-            return self.filtered(said, status=status)
-        if any(sign in f"{code} {said}".lower() for sign in _LENGTH_SIGNS):
-            return ContextLengthError(
-                f"{self._subject} cannot take a request this long ({said}): use smaller chunks or "
-                "a smaller context, or a model that takes more",
-                status=status,
-            )
-        if status == 404:
-            return ProviderError(
-                f"{self._subject} was not found ({said}): check {self.access.where}.name and "
-                f"{self.access.where}.api_base",
-                status=status,
-            )
-        if status in _PASSING or status >= 500:
-            return ProviderError(
-                f"{self._subject} failed ({said}): try again later",
-                retryable=True,
-                status=status,
-                retry_after=wait_told_by(error.response.headers),
-            )
-        return ProviderError(
-            f"{self._subject} refused the request ({said}): check the settings of "
-            f"{self.access.where}",
-            status=status,
-        )
-
-    def _limited(self, said: str, code: str, wait: float | None) -> RateLimitError:
-        if code == "insufficient_quota":
-            return RateLimitError(
-                f"{self._subject}: the account's quota is used up ({said}): waiting does not "
-                "help, see the account's billing",
-                status=429,
-            )
-        return RateLimitError(
-            f"{self._subject} limits the rate of calls ({said}): lower execution.concurrency, "
-            "or run again later",
-            retryable=True,
-            status=429,
-            retry_after=wait,
-        )
-
-    @property
-    def _key_hint(self) -> str:
-        rows = {str(name): row for name, row in PROVIDER_TABLE.items()}
-        variable = rows[self.access.provider].key_variable if self.access.provider in rows else None
-        setting = f"{self.access.where}.api_key"
-        return f"set {setting}" if variable is None else f"set {variable} or {setting}"
-
-    def _clean(self, text: str) -> str:
-        for secret in self.secrets:
-            text = text.replace(secret, "***")
-        text = " ".join(text.split())
-        return text if len(text) <= _SAID_LENGTH else text[:_SAID_LENGTH] + "…"
-
-
-def _said_by(error: openai.APIStatusError) -> str:
+def _refusal(error: openai.APIStatusError) -> Refusal:
     body = error.body
     if isinstance(body, dict):
-        return str(body.get("message") or body.get("detail") or body)
-    return error.response.text or error.message
+        said = str(body.get("message") or body.get("detail") or body)
+    else:
+        said = error.response.text or error.message
+    return Refusal(
+        status=error.status_code,
+        said=said,
+        code=str(error.code or error.type or ""),
+        headers=error.response.headers,
+    )

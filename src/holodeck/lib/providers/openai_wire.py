@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,13 +10,11 @@ from openai.types.chat.chat_completion_chunk import ChoiceDeltaToolCall
 from openai.types.completion_usage import CompletionUsage
 
 from holodeck.lib.contracts import ChatReply, ChatRequest, Message, Tool, ToolCall, Usage
+from holodeck.lib.providers.model_names import counts_thoughts
 
 __all__ = ["StreamedReply", "chat_arguments", "reply_of"]
 
 Json = dict[str, Any]  # Any: JSON
-
-# These count their thoughts as output and refuse the older name.
-_NEW_LIMIT_NAME = re.compile(r"^(o[134]|gpt-5)")
 
 
 def chat_arguments(model: str, request: ChatRequest) -> Json:
@@ -26,8 +23,7 @@ def chat_arguments(model: str, request: ChatRequest) -> Json:
     if request.temperature is not None:
         arguments["temperature"] = request.temperature
     if request.max_tokens is not None:
-        family = model.rpartition("/")[2]  # gateways put the vendor's name before it
-        newer = _NEW_LIMIT_NAME.match(family) is not None
+        newer = counts_thoughts(model)
         arguments["max_completion_tokens" if newer else "max_tokens"] = request.max_tokens
     if request.json:
         arguments["response_format"] = {"type": "json_object"}

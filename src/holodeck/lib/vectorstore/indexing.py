@@ -21,6 +21,7 @@ from holodeck.lib.contracts import Progress, ProgressListener
 from holodeck.lib.indexes.builder_lock import WAIT_SECONDS, builder_lock
 from holodeck.lib.indexes.settings import changed_settings, config_hash
 from holodeck.lib.indexes.text_units import Prepared, prepare
+from holodeck.lib.preflight import ask_models_once
 from holodeck.lib.readers.options import read_options
 from holodeck.lib.readers.source import SourceReading, read_source, source_hash
 from holodeck.lib.resources import ResolvedTool, Resources
@@ -134,7 +135,7 @@ class VectorIndexer:
         self.built = False
         if await asyncio.to_thread(self.stale_reason, force) is None:
             return self.published()
-        self._resources.check(self._resolved.embedding, EMBEDDING)
+        self._resources.check(self._resolved.embedding, self._resolved.embedding_where)
         self._folder.create()
         async with builder_lock(
             self._folder.lock_path, self._tool.name, wait_seconds=self._wait_seconds
@@ -143,6 +144,7 @@ class VectorIndexer:
             if reason is None:  # the other builder was faster
                 return self.published()
             logger.info("building the index of tool %r: %s", self._tool.name, reason)
+            await ask_models_once(self._resolved, self._resources)
             return await self._build_in_time(force)
 
     async def _build_in_time(self, force: bool) -> IndexRecord:

@@ -30,7 +30,7 @@ def shaping_settings(resolved: ResolvedTool) -> dict[str, str]:
             "allow_external_links": tool.allow_external_links,
             "chunk_size": tool.chunk_size,
             "chunk_overlap": tool.chunk_overlap,
-            "embedding_model": f"{resolved.embedding.provider}/{resolved.embedding.name}",
+            "embedding_model": resolved.embedding_id,
             "embedding_dimensions": tool.embedding_dimensions,
             "tokenizer": ENCODING_NAME,
             "readers": READERS_VERSION,
