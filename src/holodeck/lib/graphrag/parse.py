@@ -25,6 +25,7 @@ _WEIGHT = re.compile(
 )
 _BARE_NUMBER = re.compile(r"-?\d{1,9}(?:\.\d+)?")
 _PLACEHOLDER = re.compile(r"<\w+>")
+_QUOTE_PAIRS = ('""', "''", "“”", "‘’")
 _GREATEST_WEIGHT = 100.0
 _LONGEST_TYPE = 40
 
@@ -119,10 +120,16 @@ class RecordReader:
 
     def _record(self, raw: RawRecord, tally: _Tally) -> Parsed | str:
         """Return the record, or the reason why it is none."""
+        is_typed = name_key(raw.kind) in self._types
+        if raw.kind not in ("entity", "relationship") and not is_typed:
+            return "record of an unknown kind"
         if raw.is_cut:
-            return f"{raw.kind} cut off in the middle"
+            return f"{'entity' if is_typed else raw.kind} cut off in the middle"
         fields = [restored(part) for part in raw.fields]
-        read = _entity if raw.kind == "entity" else _relationship
+        if is_typed:
+            tally.repairs["type in the place of the kind"] += 1
+            fields.insert(1, raw.kind)
+        read = _relationship if raw.kind == "relationship" else _entity
         record = read(fields, self._types, tally)
         if not isinstance(record, str):
             tally.repairs.update(raw.repairs)
@@ -212,7 +219,7 @@ def _in_bounds(weight: float, tally: _Tally) -> float:
 
 def _prose(fields: Iterable[str]) -> str:
     plain = " ".join(" ".join(part.split()) for part in fields).strip()
-    if len(plain) > 1 and plain[0] == plain[-1] and plain[0] in "\"'":
+    if len(plain) > 1 and plain[0] + plain[-1] in _QUOTE_PAIRS:
         return plain[1:-1].strip()
     return plain
 

@@ -26,6 +26,11 @@ _START = re.compile(
     rf"{_QUOTE}\s*(?={_STRICT}|{_LOOSE})",
     re.IGNORECASE,
 )
+# A record that calls itself something else, as models do that put the type first.
+_OTHER_START = re.compile(
+    rf"(?P<open>[(\[{{]+)\s*(?P<quote>[\"'“])(?P<kind>[^\"'“”<>|\n]{{1,40}})[\"'”]\s*(?={_STRICT})"
+)
+_KINDS = {"entity": "entity", "relationship": "relationship", "relation": "relationship"}
 _BEFORE_BARE = re.compile(r"(?:^|[\n)\]}#])[ \t]*(?:[-*•]|\d+[.)])?[ \t]*$")
 _ENDS_IN_DELIMITER = re.compile(rf"(?:{_STRICT}|\|>?)\s*$")
 _END = re.compile(r"(?:<\s*\|{0,2}|\|)\s*COMPLETE\s*(?:\|{0,2}\s*>|\|)", re.IGNORECASE)
@@ -40,7 +45,7 @@ class RawRecord:
     """One record as it stands in a reply.
 
     Attributes:
-        kind: ``entity`` or ``relationship``.
+        kind: ``entity``, ``relationship``, or what the model wrote in its place.
         fields: What follows the kind.
         is_cut: It was opened and the reply ends before it is closed.
     """
@@ -85,7 +90,8 @@ def is_broken_off(text: str) -> bool:
 
 
 def _starts(text: str) -> Iterator[re.Match[str]]:
-    for match in _START.finditer(text):
+    others = [m for m in _OTHER_START.finditer(text) if m["kind"].casefold() not in _KINDS]
+    for match in sorted([*_START.finditer(text), *others], key=re.Match.start):
         before = text[max(0, match.start() - 80) : match.start()]
         if _ENDS_IN_DELIMITER.search(before):
             continue  # a field of this name, in the middle of a record
@@ -114,7 +120,8 @@ def _record(text: str, match: re.Match[str], stop: int) -> RawRecord:
         repairs.append("odd delimiter")
     if any("\n" in part for part in fields):
         repairs.append("record over several lines")
-    kind = "entity" if match.group("kind").casefold() == "entity" else "relationship"
+    kind = match.group("kind")
+    kind = _KINDS.get(kind.casefold(), kind)
     return RawRecord(kind=kind, fields=fields, repairs=tuple(repairs), is_cut=is_cut)
 
 

@@ -40,6 +40,7 @@ EMPLOYS_RECORD = '("relationship"<|>ACME<|>BOB<|>employs<|>9)'
         "- (entity<|>ACME<|>ORGANIZATION<|>makes anvils)",
         '("entity"<|>ACME<|>ORGANIZATION<|>makes anvils\n<|COMPLETE|>',
         '("entity"<|>"ACME"<|>"ORGANIZATION"<|>"makes anvils")##',
+        "(“entity”<|>“ACME”<|>“ORGANIZATION”<|>“makes anvils”)",
         '("entity"\n<|>ACME\n<|>ORGANIZATION\n<|>makes\nanvils)',
         '{{"entity"<|>{{ACME}}<|>ORGANIZATION<|>makes anvils}}',
         '["entity"<|>ACME<|>ORGANIZATION<|>makes anvils]',
@@ -67,6 +68,7 @@ EMPLOYS_RECORD = '("relationship"<|>ACME<|>BOB<|>employs<|>9)'
         "a list",
         "never closed",
         "all quoted",
+        "curly quotes",
         "over several lines",
         "doubled braces",
         "square brackets",
@@ -79,6 +81,13 @@ EMPLOYS_RECORD = '("relationship"<|>ACME<|>BOB<|>employs<|>9)'
 def test_drift_of_the_format_loses_nothing(reply: str) -> None:
     """However a real model dresses a record, the record is read."""
     assert parse_extraction(reply).entities == (ACME,)
+
+
+def test_a_relation_is_a_relationship() -> None:
+    """Some models shorten the word."""
+    found = parse_extraction(EMPLOYS_RECORD.replace("relationship", "relation"))
+
+    assert found.relationships == (EMPLOYS,)
 
 
 @pytest.mark.parametrize("between", ["", " ", "##", "\n##\n##\n", ", ", "\n- ", "\n\n**##**\n"])
@@ -143,6 +152,15 @@ def test_a_delimiter_inside_a_name_moves_the_type() -> None:
     assert found.entities == (
         Entity(title="A B Inc", type="organization", description="sells things"),
     )
+
+
+def test_a_type_in_the_place_of_the_kind_is_an_entity_of_it() -> None:
+    """A record that begins with one of the types that were asked for is read."""
+    reader = RecordReader(entity_types=["organization"])
+    found = reader.read('("Organization"<|>ACME<|>makes anvils)##("colour"<|>red<|>x)').extraction
+
+    assert found.entities == (ACME,)
+    assert found.dropped == {"record of an unknown kind": 1}
 
 
 def test_a_delimiter_of_the_document_comes_back() -> None:
