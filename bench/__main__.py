@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from bench import gold
+from bench import gold, replies
 
-BENCHES = {"gold": gold.run}
+BENCHES = {"gold": gold.run, "replies": replies.run}
 """Name → function of the folder with data from outside, or None."""
 
 

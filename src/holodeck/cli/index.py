@@ -16,7 +16,7 @@ from holodeck.cli.summary import status_json, status_lines
 
 if TYPE_CHECKING:
     from holodeck.config.loader import LoadedAgent
-    from holodeck.lib.contracts import IndexStatus
+    from holodeck.lib.contracts import IndexStatus, RetryFailed
 
 __all__ = ["index"]
 
@@ -30,6 +30,12 @@ def index(
     no_cache: Annotated[
         bool,
         typer.Option("--no-cache", help="Ask the models again for what was paid for before"),
+    ] = False,
+    retry_failed: Annotated[
+        bool,
+        typer.Option(
+            "--retry-failed", help="Ask again also for what the models refused in the last build"
+        ),
     ] = False,
     wait: Annotated[
         bool, typer.Option("--wait", help="Wait while another process builds the same index")
@@ -45,7 +51,10 @@ def index(
         agent = agent.without_cache()
     done: list[dict[str, Any]] = []  # Any: JSON
     for config in configs:
-        built, state = asyncio.run(_index(session, agent, config.name, force=force, wait=wait))
+        retried: RetryFailed = True if retry_failed else "passing"
+        built, state = asyncio.run(
+            _index(session, agent, config.name, force=force, retried=retried, wait=wait)
+        )
         done.append({**status_json(config, state), "built": built})
         if not as_json:
             what = "indexed" if built else "up to date"
@@ -55,13 +64,19 @@ def index(
 
 
 async def _index(
-    session: Session, agent: LoadedAgent, name: str, *, force: bool, wait: bool
+    session: Session,
+    agent: LoadedAgent,
+    name: str,
+    *,
+    force: bool,
+    retried: RetryFailed,
+    wait: bool,
 ) -> tuple[bool, IndexStatus]:
     """Return whether the tool's index was built, and what it holds."""
     with show_progress(session) as on_progress:
         tool = agent.tool(name, on_progress=on_progress, wait_for_builder=wait)
         try:
-            await tool.initialize(force_ingest=force)
+            await tool.initialize(force_ingest=force, retry_failed=retried)
             return tool.engine.was_built, tool.status()
         finally:
             await tool.close()

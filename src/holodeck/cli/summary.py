@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from holodeck.lib.contracts import IndexStatus
+    from holodeck.lib.contracts import BuildAccount, IndexStatus
     from holodeck.models.tool import VectorstoreTool
 
 __all__ = ["counted", "status_json", "status_lines"]
+
+_SHOWN_FAILURES = 5
 
 
 def status_lines(status: IndexStatus) -> Iterator[str]:
@@ -20,6 +23,8 @@ def status_lines(status: IndexStatus) -> Iterator[str]:
         yield f"  {_number(len(status.skipped), 'files')} skipped:"
         for path, reason in status.skipped.items():
             yield f"    {path}: {reason}"
+    if status.account is not None:
+        yield from _account_lines(status.account)
     for warning in status.warnings:
         yield f"  warning: {warning}"
     yield f"  index: {status.location}"
@@ -42,7 +47,42 @@ def status_json(tool: VectorstoreTool, status: IndexStatus) -> dict[str, Any]:  
         "counts": dict(status.counts),
         "skipped": dict(status.skipped),
         "warnings": list(status.warnings),
+        "account": None if status.account is None else asdict(status.account),
     }
+
+
+def _account_lines(account: BuildAccount) -> Iterator[str]:
+    """Yield what became of the pieces of a build; what is nothing is left out."""
+    if any(account.chunks.values()):
+        yield f"  chunks: {_by_reason(account.chunks)}"
+    for name, counts in (("repaired", account.repairs), ("records dropped", account.dropped)):
+        if counts:
+            yield f"  {name}: {sum(counts.values()):,} ({_by_reason(counts)})"
+    if account.merged:
+        yield f"  spellings merged: {account.merged:,}"
+    if account.isolated:
+        yield f"  entities without relationships: {account.isolated:,}"
+    if account.reports_missing:
+        yield f"  reports missing: {account.reports_missing:,}"
+    for failure in account.failures[:_SHOWN_FAILURES]:
+        may_pass = "may pass" if failure.passing else "will not pass by itself"
+        yield f"    {failure.what} of {failure.place or failure.id}: {failure.cause} ({may_pass})"
+    if len(account.failures) > _SHOWN_FAILURES:
+        yield f"    and {len(account.failures) - _SHOWN_FAILURES:,} more (all with --json)"
+    yield from _mend(account)
+
+
+def _mend(account: BuildAccount) -> Iterator[str]:
+    passing = sum(failure.passing for failure in account.failures)
+    lasting = len(account.failures) - passing
+    if passing:
+        yield f"  mend: 'holodeck index' asks again for {passing:,} of them"
+    if lasting:
+        yield f"  mend: 'holodeck index --retry-failed' asks again for {lasting:,} refused"
+
+
+def _by_reason(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{count:,} {reason}" for reason, count in counts.items() if count)
 
 
 def _number(count: int, plural: str) -> str:

@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, runtime_checkable
 
+from holodeck.errors import ProviderError
 from holodeck.lib.results import SearchResult
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ __all__ = [
     "Answer",
     "AnswerContext",
     "AnswerSteps",
+    "BuildAccount",
     "ChatDelta",
     "ChatModel",
     "ChatReply",
@@ -36,6 +38,7 @@ __all__ = [
     "Embedder",
     "Entity",
     "Extraction",
+    "Failure",
     "Finding",
     "IndexStatus",
     "IndexSteps",
@@ -44,6 +47,7 @@ __all__ = [
     "ProgressListener",
     "Relationship",
     "Report",
+    "RetryFailed",
     "SearchEngine",
     "Tool",
     "ToolCall",
@@ -210,11 +214,15 @@ class Extraction:
         entities: In order of appearance; a name may occur more than once.
         relationships: Their ends need not be among ``entities``.
         dropped: Records that could not be used, by reason.
+        repairs: What was mended to read them, and how often.
+        incomplete: Why a further pass over the chunk failed; what is here is from the others.
     """
 
     entities: tuple[Entity, ...] = ()
     relationships: tuple[Relationship, ...] = ()
     dropped: Mapping[str, int] = field(default_factory=dict)
+    repairs: Mapping[str, int] = field(default_factory=dict)
+    incomplete: ProviderError | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -306,13 +314,18 @@ class Finding:
 
 @dataclass(frozen=True, kw_only=True)
 class Report:
-    """What a community is about; ``rating`` is its importance, 0 to 10."""
+    """What a community is about; ``rating`` is its importance, 0 to 10.
+
+    Attributes:
+        repairs: What was mended to read it.
+    """
 
     title: str
     summary: str
     findings: tuple[Finding, ...] = ()
     rating: float = 0.0
     rating_explanation: str = ""
+    repairs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -401,6 +414,53 @@ class Progress:
 ProgressListener = Callable[[Progress], None]
 
 
+RetryFailed = bool | Literal["passing"]
+"""Which pieces that failed in the last build are asked for again: none, all, or those whose
+failure may pass by itself."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Failure:
+    """A piece of an index that no model could be made to give.
+
+    Attributes:
+        what: ``chunk``, ``claims``, ``summary`` or ``report``.
+        id: Id of the text unit or of the community; the name of the entity that a summary is of.
+        place: Where the text stands.
+        cause: What the model or its server did.
+        passing: Whether the same call may succeed later.
+    """
+
+    what: str
+    id: str
+    place: str = ""
+    cause: str = ""
+    passing: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class BuildAccount:
+    """What became of every piece of a build.
+
+    Attributes:
+        chunks: ``done``, ``repaired``, ``empty`` and ``failed`` chunks.
+        repairs: What was mended in replies, and how often.
+        dropped: Records that could not be used, by reason.
+        merged: Spellings of names that were joined to another spelling.
+        isolated: Entities without relationships.
+        reports_missing: Communities whose report could not be written.
+        failures: Everything that failed.
+    """
+
+    chunks: Mapping[str, int] = field(default_factory=dict)
+    repairs: Mapping[str, int] = field(default_factory=dict)
+    dropped: Mapping[str, int] = field(default_factory=dict)
+    merged: int = 0
+    isolated: int = 0
+    reports_missing: int = 0
+    failures: Sequence[Failure] = ()
+
+
 @dataclass(frozen=True, kw_only=True)
 class IndexStatus:
     """What is indexed and how fresh it is.
@@ -412,6 +472,7 @@ class IndexStatus:
         counts: What the index holds, ``files`` among it.
         skipped: Files that are not in the index, by relative path, and why.
         warnings: What else was tolerated.
+        account: What became of every piece of the last build; ``None``: there are no pieces.
     """
 
     location: str
@@ -420,6 +481,7 @@ class IndexStatus:
     counts: Mapping[str, int] = field(default_factory=dict)
     skipped: Mapping[str, str] = field(default_factory=dict)
     warnings: Sequence[str] = ()
+    account: BuildAccount | None = None
 
 
 class SearchEngine(ABC):
@@ -448,10 +510,13 @@ class SearchEngine(ABC):
         """Say what is indexed and how fresh it is; calls no model and opens no table."""
 
     @abstractmethod
-    async def initialize(self, force_reindex: bool = False) -> None:
+    async def initialize(
+        self, force_reindex: bool = False, *, retry_failed: RetryFailed = False
+    ) -> None:
         """Build or update the index when the documents or settings changed, then open it.
 
-        ``force_reindex`` builds even when nothing changed, also when already initialised.
+        ``force_reindex`` builds even when nothing changed, also when already initialised;
+        ``retry_failed`` also when pieces of the last build failed, to ask for them again.
 
         Raises:
             FileNotFoundError: The source does not exist.

@@ -11,7 +11,7 @@ import tiktoken
 
 from holodeck.errors import ConfigError
 
-__all__ = ["ENCODING_NAME", "count_tokens", "encoding"]
+__all__ = ["ENCODING_NAME", "count_tokens", "cut_to_tokens", "encoding"]
 
 ENCODING_NAME = "cl100k_base"
 
@@ -59,3 +59,12 @@ def encoding() -> tiktoken.Encoding:
 def count_tokens(text: str) -> int:
     """Return the tokens of ``text``; strings like ``<|endoftext|>`` count as plain text."""
     return len(encoding().encode_ordinary(text))
+
+
+def cut_to_tokens(text: str, limit: int) -> str:
+    """Return the beginning of ``text`` that is at most ``limit`` tokens long."""
+    tokens = encoding().encode_ordinary(text)
+    if len(tokens) <= limit:
+        return text
+    # A token may end inside a character, whose beginning is then left out.
+    return encoding().decode_bytes(tokens[:limit]).decode("utf-8", "ignore")

@@ -137,6 +137,27 @@ class GraphRAGConfig(StrictModel):
     skip_claim_extraction: bool = Field(
         default=True, description="Skip claim (covariate) extraction: faster and cheaper indexing"
     )
+    max_failed_share: float = Field(
+        default=0.05,
+        ge=0.0,
+        le=1.0,
+        description=(
+            "Share of the chunks that a model may fail on before the build fails and publishes "
+            "nothing; below it the index says what it lacks"
+        ),
+    )
+    summarize: Literal["auto", "always"] = Field(
+        default="auto",
+        description=(
+            "When several descriptions of one thing become one: 'auto' where they are longer than "
+            "summary_threshold, 'always' wherever there is more than one, as the library does"
+        ),
+    )
+    summary_threshold: int = Field(
+        default=200,
+        ge=0,
+        description="Tokens of joined descriptions that are kept as they are with summarize: auto",
+    )
     response_type: str = Field(
         default="multiple paragraphs",
         min_length=1,

@@ -12,7 +12,7 @@ from holodeck.lib.engines import engine_class
 from holodeck.lib.resources import resolve_tool
 
 if TYPE_CHECKING:
-    from holodeck.lib.contracts import IndexStatus, ProgressListener, SearchEngine
+    from holodeck.lib.contracts import IndexStatus, ProgressListener, RetryFailed, SearchEngine
     from holodeck.lib.resources import Resources
     from holodeck.lib.results import SearchResult
     from holodeck.models.config import ExecutionConfig
@@ -91,7 +91,11 @@ class VectorStoreTool:
         return self._engine.status()
 
     async def initialize(
-        self, force_ingest: bool = False, provider_type: str | None = None
+        self,
+        force_ingest: bool = False,
+        provider_type: str | None = None,
+        *,
+        retry_failed: RetryFailed = False,
     ) -> None:
         """Build or update the index when needed, then open it.
 
@@ -99,6 +103,9 @@ class VectorStoreTool:
             force_ingest: Build even when nothing changed.
             provider_type: Accepted for callers that know the provider; must agree with the
                 configuration.
+            retry_failed: Which pieces that failed in the last build are asked for again, also
+                when nothing changed: none, all (``True``), or those whose failure may pass by
+                itself (``"passing"``, what ``holodeck index`` does).
 
         Raises:
             ConfigError: ``provider_type`` disagrees with the configuration.
@@ -113,7 +120,7 @@ class VectorStoreTool:
                     f"its configuration says {configured!r}: leave provider_type out, or change "
                     "the configuration"
                 )
-        await self._engine.initialize(force_reindex=force_ingest)
+        await self._engine.initialize(force_reindex=force_ingest, retry_failed=retry_failed)
 
     async def open_existing(self) -> None:
         """Open the index that is there, stale or not; nothing is built.

@@ -39,6 +39,8 @@ def test_defaults_are_the_documented_ones() -> None:
     assert (graph.search_mode, graph.community_level) == ("local", 2)
     assert (graph.chunk_size, graph.chunk_overlap, graph.max_gleanings) == (300, 100, 1)
     assert graph.skip_claim_extraction is True
+    assert (graph.max_failed_share, graph.summarize) == (0.05, "auto")
+    assert graph.summary_threshold == 200
     assert (graph.indexing_model, graph.search_model) == (None, None)
     assert (graph.embedding_model, graph.storage_dir, graph.entity_types) == (None, None, None)
     assert DEFAULT_ENTITY_TYPES == ("organization", "person", "location", "event", "concept")

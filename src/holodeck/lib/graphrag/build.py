@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeVar
+from typing import Literal, TypeVar
 
-from holodeck.lib.contracts import ClaimSteps, Embedder, IndexSteps, Progress
+from holodeck.lib.contracts import (
+    BuildAccount,
+    ClaimSteps,
+    Embedder,
+    Failure,
+    IndexSteps,
+    Progress,
+)
 
 __all__ = ["STEPS", "Build", "Step", "map_bounded"]
 
@@ -28,8 +36,16 @@ class Build:
         embedder: Who maps texts to vectors.
         concurrency: Thinking steps in flight at once.
         report: Told of progress.
+        max_failed_share: Share of the chunks that may fail.
+        summarize: When several descriptions of one thing become one.
+        summary_threshold: Tokens of joined descriptions that are kept as they are.
+        known_failures: What failed in the last build and is not asked for again.
         counts: What the summary says, filled in by the steps.
         warnings: What the user should know, filled in by the steps.
+        chunks: How many chunks ended how, filled in by the steps.
+        repairs: What was mended in replies, filled in by the steps.
+        dropped: Records that could not be used, by reason, filled in by the steps.
+        failures: What failed, filled in by the steps.
     """
 
     output: Path
@@ -39,8 +55,29 @@ class Build:
     claims: ClaimSteps | None = None
     concurrency: int = 1
     report: Callable[[Progress], None] = lambda progress: None
+    max_failed_share: float = 0.05
+    summarize: Literal["auto", "always"] = "auto"
+    summary_threshold: int = 200
+    known_failures: Mapping[tuple[str, str], Failure] = field(default_factory=dict)
     counts: dict[str, int] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
+    chunks: Counter[str] = field(default_factory=Counter)
+    repairs: Counter[str] = field(default_factory=Counter)
+    dropped: Counter[str] = field(default_factory=Counter)
+    failures: list[Failure] = field(default_factory=list)
+
+    @property
+    def account(self) -> BuildAccount:
+        """What became of every piece."""
+        return BuildAccount(
+            chunks=dict(self.chunks),
+            repairs=dict(sorted(self.repairs.items())),
+            dropped=dict(sorted(self.dropped.items())),
+            merged=self.counts.get("merged_entities", 0),
+            isolated=self.counts.get("isolated_entities", 0),
+            reports_missing=self.counts.get("reports_missing", 0),
+            failures=tuple(self.failures),
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,16 +101,23 @@ class Step:
 
 
 STEPS: tuple[Step, ...] = (
-    Step(workflow="extract_graph", function="holodeck.lib.graphrag.extract:extract_graph"),
+    Step(
+        workflow="extract_graph",
+        function="holodeck.lib.graphrag.extract:extract_graph",
+        version=2,
+    ),
     Step(
         workflow="extract_covariates",
         function="holodeck.lib.graphrag.claims:extract_claims",
         only_with_claims=True,
+        version=2,
     ),
     Step(workflow="create_communities", function="holodeck.lib.graphrag.communities:cluster"),
     Step(workflow="create_final_text_units", label="text units"),
     Step(
-        workflow="create_community_reports", function="holodeck.lib.graphrag.reports:write_reports"
+        workflow="create_community_reports",
+        function="holodeck.lib.graphrag.reports:write_reports",
+        version=2,
     ),
     Step(workflow="generate_text_embeddings", function="holodeck.lib.graphrag.embed:embed_tables"),
 )

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import Any
 
-from holodeck.errors import HolodeckError, IndexingError
+from holodeck.errors import HolodeckError
 from holodeck.lib.contracts import Claim, ClaimSteps
 from holodeck.lib.documents import content_id
 from holodeck.lib.graphrag.build import Build, map_bounded
+from holodeck.lib.graphrag.failures import FailureGate, failure_of
 from holodeck.lib.graphrag.names import name_key
+from holodeck.lib.graphrag.places import read_places
 from holodeck.lib.graphrag.tables import read_rows, write_rows
 
 __all__ = ["extract_claims"]
@@ -23,7 +24,7 @@ async def extract_claims(build: Build) -> None:
     units = read_rows(build.output, "text_units", ["id", "text"])
     entities = read_rows(build.output, "entities", ["title"])
     titles = {name_key(row["title"]): row["title"] for row in entities}
-    found = await map_bounded(partial(_ask, build.claims), units, build, "claims")
+    found = await _claims(build, build.claims, units)
     rows = {
         row["id"]: row
         for unit, claims in zip(units, found, strict=True)
@@ -36,14 +37,27 @@ async def extract_claims(build: Build) -> None:
     )
 
 
-async def _ask(steps: ClaimSteps, unit: Mapping[str, Any]) -> Sequence[Claim]:
-    try:
-        return await steps.claims(unit["text"])
-    except HolodeckError as error:
-        raise IndexingError(
-            f"the claims of text unit {unit['id']} could not be extracted: {error}. What was paid "
-            "for is kept: run 'holodeck index' again to go on"
-        ) from error
+async def _claims(
+    build: Build, steps: ClaimSteps, units: Sequence[Mapping[str, Any]]
+) -> list[Sequence[Claim]]:
+    """Return the claims of each text unit; those of failed ones are left out and counted."""
+    places = read_places(build.output)
+    gate = FailureGate(build, len(units))
+
+    async def ask(unit: Mapping[str, Any]) -> Sequence[Claim] | None:
+        key = unit["id"]
+        place = places.get(key, "")
+        if gate.known("claims", key, place):
+            return None
+        try:
+            return await steps.claims(unit["text"])
+        except HolodeckError as error:
+            gate.add(failure_of(error, "claims", key, place))
+            return None
+
+    found = await map_bounded(ask, units, build, "claims")
+    gate.close(sum(claims is not None for claims in found))
+    return [claims or () for claims in found]
 
 
 def _rows(

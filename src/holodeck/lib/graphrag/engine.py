@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from holodeck.errors import ConfigError, NotInitializedError, SearchError
-from holodeck.lib.contracts import IndexStatus, ProgressListener, SearchEngine
+from holodeck.lib.contracts import IndexStatus, ProgressListener, RetryFailed, SearchEngine
 from holodeck.lib.graphrag import require_graphrag
 from holodeck.lib.graphrag.graph_index import GraphIndex, open_index
 from holodeck.lib.graphrag.indexer import GraphRAGIndexer
@@ -143,19 +143,29 @@ class GraphRAGEngine(SearchEngine):
             counts=_counts(metadata),
             skipped=metadata.skipped,
             warnings=metadata.warnings,
+            account=metadata.account,
         )
 
-    async def initialize(self, force_reindex: bool = False) -> None:
+    async def initialize(
+        self, force_reindex: bool = False, *, retry_failed: RetryFailed = False
+    ) -> None:
         """Build or update the index when needed, then open it.
+
+        Args:
+            force_reindex: Build even when nothing changed, also when already initialised.
+            retry_failed: Which pieces that failed in the last build are asked for again, also
+                when nothing changed: none, all, or those whose failure may pass by itself.
 
         Raises:
             SourceNotFoundError: Also a ``FileNotFoundError``.
             IndexingError: The index could not be built; the old one is untouched.
         """
-        if self.is_initialized and not force_reindex:
+        if self.is_initialized and not force_reindex and not retry_failed:
             return
         self._check_search_model()
-        await self._indexer.build_index(self._source, force=force_reindex)
+        await self._indexer.build_index(
+            self._source, force=force_reindex, retry_failed=retry_failed
+        )
         self._open()
 
     async def open_existing(self) -> None:

@@ -4,52 +4,53 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
-from holodeck.errors import HolodeckError, IndexingError
+from holodeck.errors import HolodeckError
 from holodeck.lib.contracts import Extraction
 from holodeck.lib.graphrag.build import Build, map_bounded
-from holodeck.lib.graphrag.merge import MergedEntity, MergedRelationship, merge
+from holodeck.lib.graphrag.failures import MEND, FailureGate, failure_of, said_of
+from holodeck.lib.graphrag.merge import (
+    SELF_LOOP,
+    MergedEntity,
+    MergedGraph,
+    MergedRelationship,
+    merge,
+)
+from holodeck.lib.graphrag.places import read_places
+from holodeck.lib.graphrag.summarize import describe
 from holodeck.lib.graphrag.tables import read_rows, write_rows
-from holodeck.lib.tokens import count_tokens
 
 __all__ = ["extract_graph"]
 
-SUMMARY_THRESHOLD_TOKENS = 200
-"""Joined descriptions up to this length are kept as they are; longer ones are summarised."""
+WARNED_SHARE = 0.05
+"""Share of unusable records above which the summary warns; below it they are counted."""
+
+_LATER_CALL = "a further pass failed, and what the first one found is in the index"
 
 
 async def extract_graph(build: Build) -> None:
-    """Write ``entities`` and ``relationships`` from ``text_units``."""
-    units = read_rows(build.output, "text_units", ["id", "text"])
+    """Write ``entities``, ``relationships`` and ``aliases`` from ``text_units``.
 
-    async def extract(unit: dict[str, Any]) -> Extraction:
-        try:
-            return await build.steps.extract(unit["text"])
-        except HolodeckError as error:
-            raise IndexingError(
-                f"the entities of text unit {unit['id']} could not be extracted: {error}. What was "
-                "paid for is kept: run 'holodeck index' again to go on"
-            ) from error
-
-    extractions = await map_bounded(extract, units, build, "extract")
-    graph = merge(zip((unit["id"] for unit in units), extractions, strict=True))
-    build.counts["merged_entities"] = graph.merged_spellings
-    for reason, count in sorted(graph.dropped.items()):
-        build.warnings.append(f"{count} extracted record(s) dropped: {reason}")
-
+    Raises:
+        IndexingError: Too many chunks failed, or the model cannot be used at all.
+    """
+    graph = merge(await _extractions(build))
+    _count(build, graph)
     entity_texts = await map_bounded(
-        lambda entity: _describe(build, entity.title, entity.descriptions),
+        lambda entity: describe(build, entity.title, entity.descriptions),
         graph.entities,
         build,
         "summarize entities",
     )
     relationship_texts = await map_bounded(
-        lambda edge: _describe(build, f"{edge.source}, {edge.target}", edge.descriptions),
+        lambda edge: describe(build, f"{edge.source}, {edge.target}", edge.descriptions),
         graph.relationships,
         build,
         "summarize relationships",
     )
+    _warn_of_summaries(build, len(entity_texts) + len(relationship_texts))
     degree = _degrees(graph.relationships)
     write_rows(build.output, "entities", _entity_rows(graph.entities, entity_texts, degree))
     write_rows(
@@ -57,19 +58,66 @@ async def extract_graph(build: Build) -> None:
         "relationships",
         _relationship_rows(graph.relationships, relationship_texts, degree),
     )
+    write_rows(build.output, "aliases", _alias_rows(graph.entities))
 
 
-async def _describe(build: Build, subject: str, descriptions: Sequence[str]) -> str:
-    joined = "\n".join(descriptions)
-    if len(descriptions) < 2 or count_tokens(joined) <= SUMMARY_THRESHOLD_TOKENS:
-        return joined
-    try:
-        return await build.steps.summarize(subject, descriptions)
-    except HolodeckError as error:
-        raise IndexingError(
-            f"the descriptions of {subject!r} could not be summarised: {error}. What was paid for "
-            "is kept: run 'holodeck index' again to go on"
-        ) from error
+async def _extractions(build: Build) -> list[tuple[str, Extraction]]:
+    """Return what each text unit says; failed ones are left out and accounted for."""
+    units = read_rows(build.output, "text_units", ["id", "text"])
+    places = read_places(build.output)
+    gate = FailureGate(build, len(units))
+
+    async def extract(unit: dict[str, Any]) -> Extraction | None:
+        key = unit["id"]
+        place = places.get(key, "")
+        if gate.known("chunk", key, place):
+            return None
+        try:
+            found = await build.steps.extract(unit["text"])
+        except HolodeckError as error:
+            gate.add(failure_of(error, "chunk", key, place))
+            return None
+        if found.incomplete is not None:
+            failure = failure_of(found.incomplete, "chunk", key, place)
+            gate.add(replace(failure, cause=f"{_LATER_CALL}: {failure.cause}"))
+        return found
+
+    results = await map_bounded(extract, units, build, "extract")
+    gate.close(sum(found is not None for found in results))
+    build.chunks.update(dict.fromkeys(("done", "repaired", "empty", "failed"), 0))
+    build.chunks.update(_state(found) for found in results)
+    for found in results:
+        build.repairs.update(found.repairs if found is not None else {})
+    return [(u["id"], found) for u, found in zip(units, results, strict=True) if found is not None]
+
+
+def _state(found: Extraction | None) -> str:
+    if found is None or found.incomplete is not None:
+        return "failed"
+    if not found.entities and not found.relationships:
+        return "empty"
+    return "repaired" if found.repairs else "done"
+
+
+def _count(build: Build, graph: MergedGraph) -> None:
+    """Count merges and what was dropped; warn where that is much."""
+    build.counts["merged_entities"] = graph.merged_spellings
+    build.dropped.update(graph.dropped)
+    lost = sum(count for reason, count in graph.dropped.items() if reason != SELF_LOOP)
+    if lost > WARNED_SHARE * graph.records:
+        reasons = ", ".join(f"{count} {reason}" for reason, count in sorted(graph.dropped.items()))
+        build.warnings.append(
+            f"{lost} of {graph.records} extracted records could not be used: {reasons}. A larger "
+            "indexing_model follows the format better"
+        )
+
+
+def _warn_of_summaries(build: Build, total: int) -> None:
+    failed = [failure for failure in build.failures if failure.what == "summary"]
+    if failed:
+        build.warnings.append(
+            f"{said_of(failed, total)}. Their descriptions are kept as they were found. {MEND}"
+        )
 
 
 def _degrees(relationships: Sequence[MergedRelationship]) -> Counter[str]:
@@ -111,4 +159,18 @@ def _relationship_rows(
             "text_unit_ids": list(edge.text_unit_ids),
         }
         for number, (edge, description) in enumerate(zip(edges, descriptions, strict=True))
+    ]
+
+
+def _alias_rows(entities: Sequence[MergedEntity]) -> list[dict[str, Any]]:
+    """Return the spellings and types that an entity was met with besides those it shows."""
+    return [
+        {"entity_id": entity.id, "kind": kind, "value": value, "count": count}
+        for entity in entities
+        for kind, shown, met in (
+            ("spelling", entity.title, entity.spellings),
+            ("type", entity.type, entity.types),
+        )
+        for value, count in sorted(met.items())
+        if value != shown
     ]

@@ -6,13 +6,14 @@ import asyncio
 import json
 import logging
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from holodeck.errors import IndexingError, SourceNotFoundError
-from holodeck.lib.contracts import Progress, ProgressListener
+from holodeck.lib.contracts import Failure, Progress, ProgressListener, RetryFailed
+from holodeck.lib.graphrag.failures import failed_last_time, is_retried
 from holodeck.lib.graphrag.fingerprint import changed_settings, config_hash, shaping_settings
 from holodeck.lib.graphrag.graph_index import PROMPTS_FILE
 from holodeck.lib.graphrag.library import library_version
@@ -21,7 +22,7 @@ from holodeck.lib.graphrag.prepare import Prepared, prepare, write_prepared
 from holodeck.lib.graphrag.prompts import SEARCH_PROMPTS, read_prompts
 from holodeck.lib.graphrag.settings_file import check_settings_file, write_settings_file
 from holodeck.lib.graphrag.storage import GraphRAGStorage, IndexMetadata
-from holodeck.lib.graphrag.tables import ALWAYS, read_rows, write_rows
+from holodeck.lib.graphrag.tables import ALWAYS, OURS, read_rows, write_rows
 from holodeck.lib.graphrag.thinkers import INDEXING, open_claim_steps, open_index_steps
 from holodeck.lib.graphrag.worker_process import BuildOutcome, build_in_child
 from holodeck.lib.indexes.builder_lock import WAIT_SECONDS, builder_lock
@@ -105,12 +106,16 @@ class GraphRAGIndexer:
         self.built = False
         """Whether the last ``build_index`` built; ``False``: the index was up to date."""
 
-    async def build_index(self, source_path: Path, force: bool = False) -> IndexMetadata:
+    async def build_index(
+        self, source_path: Path, force: bool = False, *, retry_failed: RetryFailed = False
+    ) -> IndexMetadata:
         """Build or update the index, unless it is up to date.
 
         Args:
             source_path: File or folder of documents.
             force: Build even when nothing changed.
+            retry_failed: Which pieces that failed in the last build are asked for again, also when
+                nothing changed.
 
         Raises:
             SourceNotFoundError: Also a ``FileNotFoundError``.
@@ -126,30 +131,37 @@ class GraphRAGIndexer:
             )
         self.built = False
         check_settings_file(self._resolved)
-        metadata = await self._current_or_new(source, force)
+        metadata = await self._current_or_new(source, force, retry_failed)
         graphrag = self._resolved.tool.graphrag
         if graphrag is not None and graphrag.settings_file:
             write_settings_file(self._resolved, self.storage, metadata)
         return metadata
 
-    async def _current_or_new(self, source: Path, force: bool) -> IndexMetadata:
+    async def _current_or_new(
+        self, source: Path, force: bool, retry_failed: RetryFailed
+    ) -> IndexMetadata:
         settings = shaping_settings(self._resolved, self._resources)
-        if self.stale_reason(source, force, settings) is None:
+        if self.stale_reason(source, force, settings, retry_failed) is None:
             return self.published()
         self._check_models()
         self.storage.ensure_directories()
         async with builder_lock(
             self.storage.lock_path, self.tool_config.name, wait_seconds=self._wait_seconds
         ):
-            reason = self.stale_reason(source, force, settings)
+            reason = self.stale_reason(source, force, settings, retry_failed)
             if reason is None:  # the other builder was faster
                 return self.published()
             logger.info("building the index of tool %r: %s", self.tool_config.name, reason)
             await ask_models_once(self._resolved, self._resources)
-            return await self._build(source, settings)
+            known = self._known_failures(settings, retry_failed)
+            return await self._build(source, settings, known)
 
     def stale_reason(
-        self, source: Path, force: bool = False, settings: Mapping[str, str] | None = None
+        self,
+        source: Path,
+        force: bool = False,
+        settings: Mapping[str, str] | None = None,
+        retry_failed: RetryFailed = False,
     ) -> str | None:
         """Return why the index must be built, or ``None`` when it is up to date."""
         if force:
@@ -161,7 +173,28 @@ class GraphRAGIndexer:
         if metadata is not None and metadata.config_hash != config_hash(wanted):
             changes = changed_settings(metadata.settings, wanted)
             return f"settings changed ({'; '.join(changes)})"
-        return self.storage.stale_reason(source)
+        reason = self.storage.stale_reason(source)
+        if reason is None and metadata is not None:
+            return failed_last_time(metadata.account.failures, retry_failed)
+        return reason
+
+    def _known_failures(
+        self, settings: Mapping[str, str], retry_failed: RetryFailed
+    ) -> tuple[Failure, ...]:
+        """Return what failed in the last build and is not to be asked for again.
+
+        Other settings, or no cache, ask for everything.
+        """
+        metadata = self.storage.get_metadata()
+        if metadata is None or not self._execution.cache:
+            return ()
+        if metadata.config_hash != config_hash(settings):
+            return ()
+        return tuple(
+            failure
+            for failure in metadata.account.failures
+            if not is_retried(failure, retry_failed)
+        )
 
     def published(self) -> IndexMetadata:
         """Return the commit record of the index.
@@ -189,7 +222,9 @@ class GraphRAGIndexer:
                 self._resources.check(settings, where)
         open_claim_steps(self._resolved, open_index_steps(self._resolved, self._resources))
 
-    async def _build(self, source: Path, settings: Mapping[str, str]) -> IndexMetadata:
+    async def _build(
+        self, source: Path, settings: Mapping[str, str], known: Sequence[Failure]
+    ) -> IndexMetadata:
         reading = await asyncio.to_thread(
             read_source, source, read_options(self.tool_config, self._execution)
         )
@@ -202,7 +237,7 @@ class GraphRAGIndexer:
         tables.mkdir(parents=True)
         vectors.mkdir(parents=True)
         try:
-            outcome = await self._fill(source, prepared, tables, vectors, generation)
+            outcome = await self._fill(source, prepared, tables, vectors, generation, known)
             metadata = self._metadata(source, settings, reading, generation, outcome)
             self._callbacks(Progress(step="publish", done=0, total=1))
             self.storage.save_metadata(metadata)
@@ -225,7 +260,13 @@ class GraphRAGIndexer:
                 shutil.rmtree(folder, ignore_errors=True)
 
     async def _fill(
-        self, source: Path, prepared: Prepared, tables: Path, vectors: Path, generation: str
+        self,
+        source: Path,
+        prepared: Prepared,
+        tables: Path,
+        vectors: Path,
+        generation: str,
+        known: Sequence[Failure],
     ) -> BuildOutcome:
         """Write every table and vector of the generation."""
         write_prepared(prepared, tables)
@@ -246,13 +287,18 @@ class GraphRAGIndexer:
             vectors=vectors,
             cache_dir=self.storage.cache_dir,
             log_file=self.storage.logs_dir / f"build-{generation}.log",
+            known_failures=known,
         )
         budget = self._execution.index_timeout
         try:
             async with asyncio.timeout(budget) as limit:
                 if self._in_process:
                     build = await run_order(order, self._resources, self._callbacks)
-                    return BuildOutcome(counts=build.counts, warnings=tuple(build.warnings))
+                    return BuildOutcome(
+                        counts=build.counts,
+                        warnings=tuple(build.warnings),
+                        account=build.account,
+                    )
                 return await build_in_child(order, self._callbacks)
         except TimeoutError as error:
             if not limit.expired():
@@ -272,9 +318,7 @@ class GraphRAGIndexer:
         outcome: BuildOutcome,
     ) -> IndexMetadata:
         tables, _ = self.storage.generation_dirs(generation)
-        counts = {
-            name: len(read_rows(tables, name, ["id"])) for name in ALWAYS if name != "sources"
-        }
+        counts = {name: len(read_rows(tables, name, ["id"])) for name in ALWAYS if name not in OURS}
         warnings = [*reading.notes, *outcome.warnings]
         if not reading.documents:
             warnings.append("no file of the source gave any text: the index is empty")
@@ -301,4 +345,5 @@ class GraphRAGIndexer:
             calls=outcome.calls,
             skipped={item.path: item.reason for item in reading.skipped},
             warnings=tuple(warnings),
+            account=outcome.account,
         )

@@ -6,7 +6,7 @@ Ids come from names alone, so that an entity keeps its id in every rebuild; orde
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -14,20 +14,29 @@ from holodeck.lib.contracts import Extraction
 from holodeck.lib.documents import content_id
 from holodeck.lib.graphrag.names import name_key, tidy_name
 
-__all__ = ["MergedEntity", "MergedGraph", "MergedRelationship", "merge"]
+__all__ = ["SELF_LOOP", "MergedEntity", "MergedGraph", "MergedRelationship", "merge"]
+
+SELF_LOOP = "relationship of an entity with itself"
 
 Key = TypeVar("Key")
 
 
 @dataclass(frozen=True, kw_only=True)
 class MergedEntity:
-    """One entity: the most frequent spelling and type, every distinct description."""
+    """One entity: the most frequent spelling and type, every distinct description.
+
+    Attributes:
+        spellings: Every spelling, and how often it was met.
+        types: Every type, and how often it was given.
+    """
 
     id: str
     title: str
     type: str
     descriptions: tuple[str, ...]
     text_unit_ids: tuple[str, ...]
+    spellings: Mapping[str, int] = field(default_factory=dict)
+    types: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,12 +58,14 @@ class MergedGraph:
     Attributes:
         merged_spellings: Spellings that were joined to an entity of another spelling.
         dropped: Records that could not be used, by reason.
+        records: Records that there were, dropped ones included.
     """
 
     entities: tuple[MergedEntity, ...]
     relationships: tuple[MergedRelationship, ...]
     merged_spellings: int
     dropped: Counter[str]
+    records: int = 0
 
 
 @dataclass
@@ -72,8 +83,11 @@ def merge(extractions: Iterable[tuple[str, Extraction]]) -> MergedGraph:
     only_ends: dict[str, _Gathered] = {}
     edges: dict[tuple[str, str], _Gathered] = {}
     dropped: Counter[str] = Counter()
+    records = 0
     for text_unit_id, extraction in extractions:
         dropped.update(extraction.dropped)
+        records += sum(extraction.dropped.values())
+        records += len(extraction.entities) + len(extraction.relationships)
         for entity in extraction.entities:
             if key := name_key(entity.title):
                 _add(entities, key, text_unit_id, entity.description, entity.title, entity.type)
@@ -84,7 +98,9 @@ def merge(extractions: Iterable[tuple[str, Extraction]]) -> MergedGraph:
             if not all(ends):
                 dropped["relationship without an end"] += 1
             elif ends[0] == ends[1]:
-                dropped["relationship of an entity with itself"] += 1
+                # It connects nothing, and still says something of the entity.
+                dropped[SELF_LOOP] += 1
+                _add(only_ends, ends[0], text_unit_id, edge.description, edge.source)
             else:
                 _add(edges, ends, text_unit_id, edge.description).weight += edge.weight
                 for key, title in zip(ends, (edge.source, edge.target), strict=True):
@@ -99,6 +115,7 @@ def merge(extractions: Iterable[tuple[str, Extraction]]) -> MergedGraph:
         ),
         merged_spellings=sum(len(gathered.titles) - 1 for gathered in entities.values()),
         dropped=dropped,
+        records=records,
     )
 
 
@@ -132,6 +149,8 @@ def _entity(key: str, gathered: _Gathered) -> MergedEntity:
         type=_most_frequent(gathered.types),
         descriptions=tuple(gathered.descriptions),
         text_unit_ids=tuple(gathered.text_unit_ids),
+        spellings=dict(gathered.titles),
+        types=dict(gathered.types),
     )
 
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from pydantic import SecretStr
 
-from holodeck.lib.contracts import Progress
+from holodeck.lib.contracts import Failure, Progress
 from holodeck.lib.graphrag.build import STEPS, Build
 from holodeck.lib.graphrag.config import build_graphrag_config
 from holodeck.lib.graphrag.library import run_workflows
@@ -19,7 +19,7 @@ from holodeck.lib.imports import load_object
 from holodeck.lib.resources import ResolvedTool, Resources
 from holodeck.models.config import ExecutionConfig
 from holodeck.models.llm import ModelSettings
-from holodeck.models.tool import VectorstoreTool
+from holodeck.models.tool import GraphRAGConfig, VectorstoreTool
 
 __all__ = ["BuildOrder", "run_order"]
 
@@ -30,6 +30,7 @@ class BuildOrder:
 
     Attributes:
         environ: The providers' variables, which may come from a ``.env`` file.
+        known_failures: What failed in the last build and is not asked for again.
     """
 
     resolved: ResolvedTool
@@ -41,6 +42,7 @@ class BuildOrder:
     vectors: Path
     cache_dir: Path
     log_file: Path
+    known_failures: Sequence[Failure] = ()
 
     def to_json(self) -> str:
         """Return the order as one line. It may hold keys: it goes through a pipe, never a file."""
@@ -50,6 +52,7 @@ class BuildOrder:
                 "embedding": _dump(self.resolved.embedding),
                 "execution": _dump(self.execution),
                 "environ": dict(self.environ),
+                "known_failures": [asdict(failure) for failure in self.known_failures],
                 "paths": {
                     name: str(getattr(self, name))
                     for name in (
@@ -75,6 +78,7 @@ class BuildOrder:
             ),
             execution=ExecutionConfig.model_validate(data["execution"]),
             environ=data["environ"],
+            known_failures=tuple(Failure(**failure) for failure in data["known_failures"]),
             **{name: Path(path) for name, path in data["paths"].items()},
         )
 
@@ -106,6 +110,7 @@ async def run_order(
         IndexingError: A step failed.
     """
     steps = open_index_steps(order.resolved, resources)
+    graphrag = order.resolved.tool.graphrag or GraphRAGConfig()
     build = Build(
         output=order.output,
         vectors=order.vectors,
@@ -114,6 +119,10 @@ async def run_order(
         embedder=resources.embedder(order.resolved.embedding, "embedding_model"),
         concurrency=order.execution.concurrency,
         report=report,
+        max_failed_share=graphrag.max_failed_share,
+        summarize=graphrag.summarize,
+        summary_threshold=graphrag.summary_threshold,
+        known_failures={(each.what, each.id): each for each in order.known_failures},
     )
     config = build_graphrag_config(
         order.resolved.tool,

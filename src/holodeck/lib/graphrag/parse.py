@@ -1,153 +1,261 @@
 """A model's extraction reply → entities and relationships, tolerant of how real models write.
 
-One reply is parsed at a time; gleanings are replies of their own. What a record cannot give is
-dropped and counted by its reason.
+One reply is parsed at a time; gleanings are replies of their own. Every record that begins in a
+reply is either read or dropped and counted by its reason; what was mended on the way is counted
+too.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
-from itertools import pairwise
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
 
-from holodeck.lib.contracts import Claim, Entity, Extraction, Relationship
-from holodeck.lib.graphrag.names import tidy_name
+from holodeck.lib.contracts import Entity, Extraction, Relationship
+from holodeck.lib.graphrag.names import absurdity, name_key, tidy_name
+from holodeck.lib.graphrag.records import RawRecord, find_records, has_end_marker, is_broken_off
+from holodeck.lib.graphrag.reply_text import answer_of, read_answer
+from holodeck.lib.graphrag.untrusted import restored
 
-__all__ = ["answer_of", "join_extractions", "parse_claims", "parse_extraction"]
+__all__ = ["ParsedReply", "RecordReader", "answer_of", "join_extractions", "parse_extraction"]
 
-_THOUGHTS = re.compile(r"<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
-_THOUGHT_END = re.compile(r".*</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
-_FENCE = re.compile(r"^\s*```[\w-]*\s*$", re.MULTILINE)
-_END = re.compile(r"<\s*\|\s*COMPLETE\s*\|\s*>", re.IGNORECASE)
-_DELIMITER = re.compile(r"<\s*\|{1,2}\s*>")
-_RECORD_START = re.compile(
-    r"""\(?\s*["'“]?(entity|relationship)["'”]?\s*(?=<\s*\|{1,2}\s*>)""", re.I
+_WEIGHT = re.compile(
+    r"[^\d]{0,40}?(-?\d{1,9}(?:\.\d{1,9})?)(?:\s*(?:/|out of|of)\s*\d+)?[^\d]{0,20}"
 )
-_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
-_LONGEST_NAME = 200
+_BARE_NUMBER = re.compile(r"-?\d{1,9}(?:\.\d+)?")
+_PLACEHOLDER = re.compile(r"<\w+>")
+_QUOTE_PAIRS = ('""', "''", "“”", "‘’")
+_GREATEST_WEIGHT = 100.0
+_LONGEST_TYPE = 40
+
+Parsed = Entity | Relationship
 
 
-def answer_of(reply: str) -> str:
-    """Return a reply without the thoughts before it and the fences around it."""
-    text = _THOUGHTS.sub("", reply)
-    text = _THOUGHT_END.sub("", text)
-    return _FENCE.sub("", text).strip()
+@dataclass(frozen=True, kw_only=True)
+class ParsedReply:
+    """What one reply says.
+
+    Attributes:
+        seen: Records that begin in it: those of ``extraction`` and those that it dropped.
+        is_ended: It holds the end marker.
+        is_cut: It breaks off in the middle of a record.
+        is_unfinished: It breaks off among thoughts.
+    """
+
+    extraction: Extraction
+    seen: int = 0
+    is_ended: bool = False
+    is_cut: bool = False
+    is_unfinished: bool = False
+
+
+@dataclass
+class _Tally:
+    """What happened to the records of one reply."""
+
+    dropped: Counter[str] = field(default_factory=Counter)
+    repairs: Counter[str] = field(default_factory=Counter)
+
+
+class RecordReader:
+    """Reads the replies to one prompt.
+
+    Args:
+        prompt: The prompt as a template: the records in it are its examples and its pattern, and
+            none of a document.
+        entity_types: The types that were asked for.
+    """
+
+    def __init__(self, prompt: str = "", entity_types: Iterable[str] = ()) -> None:
+        self._types = frozenset(name_key(kind) for kind in entity_types)
+        self._placeholders: frozenset[str] = frozenset()
+        raws = find_records(prompt)
+        found = [self._record(raw, _Tally()) for raw in raws]
+        patterns = [part for raw in raws for part in raw.fields if _PLACEHOLDER.fullmatch(part)]
+        self._placeholders = frozenset(name_key(part) for part in patterns)
+        self._echoes = frozenset(_signature(each) for each in found if not isinstance(each, str))
+
+    def read(self, reply: str, text: str = "") -> ParsedReply:
+        """Return the records of one reply.
+
+        Args:
+            reply: What the model wrote.
+            text: The text that it read: an example of the prompt that is in it is no echo.
+        """
+        answer = read_answer(reply)
+        raws = find_records(answer.text)
+        tally = _Tally()
+        tally.repairs.update(answer.repairs)
+        records: list[Parsed] = []
+        for raw in raws:
+            record = self._record(raw, tally)
+            if isinstance(record, str):
+                tally.dropped[record] += 1
+            elif any(name_key(name) in self._placeholders for name in _names(record)):
+                tally.dropped[f"{raw.kind} with a name of the prompt's pattern"] += 1
+            elif self._is_echo(record, text):
+                tally.dropped["example of the prompt repeated"] += 1
+            else:
+                records.append(record)
+        is_ended = has_end_marker(answer.text)
+        return ParsedReply(
+            extraction=Extraction(
+                entities=tuple(r for r in records if isinstance(r, Entity)),
+                relationships=tuple(r for r in records if isinstance(r, Relationship)),
+                dropped=dict(tally.dropped),
+                repairs=dict(tally.repairs),
+            ),
+            seen=len(raws),
+            is_ended=is_ended,
+            is_cut=is_broken_off(answer.text),
+            is_unfinished=answer.is_unfinished,
+        )
+
+    def _is_echo(self, record: Parsed, text: str) -> bool:
+        if _signature(record) not in self._echoes:
+            return False
+        said = name_key(text)
+        return not all(name_key(name) in said for name in _names(record))
+
+    def _record(self, raw: RawRecord, tally: _Tally) -> Parsed | str:
+        """Return the record, or the reason why it is none."""
+        is_typed = name_key(raw.kind) in self._types
+        if raw.kind not in ("entity", "relationship") and not is_typed:
+            return "record of an unknown kind"
+        if raw.is_cut:
+            return f"{'entity' if is_typed else raw.kind} cut off in the middle"
+        fields = [restored(part) for part in raw.fields]
+        if is_typed:
+            tally.repairs["type in the place of the kind"] += 1
+            fields.insert(1, raw.kind)
+        read = _relationship if raw.kind == "relationship" else _entity
+        record = read(fields, self._types, tally)
+        if not isinstance(record, str):
+            tally.repairs.update(raw.repairs)
+        return record
+
+
+def _entity(fields: Sequence[str], types: Collection[str], tally: _Tally) -> Entity | str:
+    if len(fields) < 2:
+        return "entity with too few fields"
+    kind_at = _type_field(fields, types)
+    name = tidy_name(" ".join(fields[:kind_at]))
+    why_not = absurdity(name)
+    if why_not is not None:
+        return f"entity {why_not}"
+    kind, description = fields[kind_at], fields[kind_at + 1 :]
+    if len(fields) == 2 and name_key(kind) not in types and len(kind) > _LONGEST_TYPE:
+        tally.repairs["missing field"] += 1
+        kind, description = "", fields[kind_at:]
+    elif len(fields) == 2:
+        tally.repairs["missing field"] += 1
+    elif len(fields) > 3:
+        tally.repairs["extra field"] += 1
+    return Entity(title=name, type=tidy_name(kind).casefold(), description=_prose(description))
+
+
+def _type_field(fields: Sequence[str], types: Collection[str]) -> int:
+    """Return where the type stands; a delimiter inside the name moves it to the right."""
+    if len(fields) > 3 and name_key(fields[1]) not in types:
+        for at, part in enumerate(fields[2:-1], start=2):
+            if name_key(part) in types:
+                return at
+    return 1
+
+
+def _relationship(
+    fields: Sequence[str], _types: Collection[str], tally: _Tally
+) -> Relationship | str:
+    if len(fields) < 3:
+        return "relationship with too few fields"
+    source, target = tidy_name(fields[0]), tidy_name(fields[1])
+    if not source or not target:
+        return "relationship without an end"
+    why_not = absurdity(source) or absurdity(target)
+    if why_not is not None:
+        return f"relationship {why_not}"
+    description, weight = _weighed(fields[2:], tally)
+    return Relationship(
+        source=source, target=target, description=_prose(description), weight=weight
+    )
+
+
+def _weighed(fields: Sequence[str], tally: _Tally) -> tuple[Sequence[str], float]:
+    """Return the fields of the description, and the weight, which is 1 where there is none."""
+    if len(fields) > 2:
+        tally.repairs["extra field"] += 1
+    # The number is last; where a field more follows it, it is the last field that is a number.
+    places = [len(fields) - 1] if len(fields) > 1 else []
+    places += [
+        at for at in reversed(range(len(fields) - 1)) if _BARE_NUMBER.fullmatch(_bare(fields[at]))
+    ]
+    if len(fields) == 1 and _BARE_NUMBER.fullmatch(_bare(fields[0])):
+        places = [0]
+    for at in places:
+        found = _WEIGHT.fullmatch(_bare(fields[at]))
+        if found is not None:
+            if not _BARE_NUMBER.fullmatch(_bare(fields[at])):
+                tally.repairs["number among words"] += 1
+            return [*fields[:at], *fields[at + 1 :]], _in_bounds(float(found.group(1)), tally)
+    tally.repairs["missing weight"] += 1
+    return fields, 1.0
+
+
+def _bare(text: str) -> str:
+    return text.strip("\"'“”` \t\n()[]{}*")
+
+
+def _in_bounds(weight: float, tally: _Tally) -> float:
+    """Keep a weight usable: a relationship that was stated is there, and none outweighs all."""
+    if weight <= 0:
+        tally.repairs["weight out of range"] += 1
+        return 1.0
+    if weight > _GREATEST_WEIGHT:
+        tally.repairs["weight out of range"] += 1
+        return _GREATEST_WEIGHT
+    return weight
+
+
+def _prose(fields: Iterable[str]) -> str:
+    plain = " ".join(" ".join(part.split()) for part in fields).strip()
+    if len(plain) > 1 and plain[0] + plain[-1] in _QUOTE_PAIRS:
+        return plain[1:-1].strip()
+    return plain
+
+
+def _names(record: Parsed) -> tuple[str, ...]:
+    return (record.title,) if isinstance(record, Entity) else (record.source, record.target)
+
+
+def _signature(record: Parsed) -> tuple[str, ...]:
+    if isinstance(record, Entity):
+        return ("entity", name_key(record.title), name_key(record.description))
+    return (
+        "relationship",
+        name_key(record.source),
+        name_key(record.target),
+        name_key(record.description),
+    )
 
 
 def parse_extraction(reply: str) -> Extraction:
-    """Return the records of one reply."""
-    text = _END.sub("", answer_of(reply))
-    starts = [match.start() for match in _RECORD_START.finditer(text)]
-    entities: list[Entity] = []
-    relationships: list[Relationship] = []
-    dropped: Counter[str] = Counter()
-    for start, end in pairwise([*starts, len(text)]):
-        record = _record(text[start:end])
-        if isinstance(record, Entity):
-            entities.append(record)
-        elif isinstance(record, Relationship):
-            relationships.append(record)
-        else:
-            dropped[record] += 1
-    return Extraction(
-        entities=tuple(entities), relationships=tuple(relationships), dropped=dict(dropped)
-    )
+    """Return the records of one reply, where the prompt is not known."""
+    return RecordReader().read(reply).extraction
 
 
 def join_extractions(extractions: Iterable[Extraction]) -> Extraction:
     """Return several passes over one text as one."""
     parts = list(extractions)
     dropped: Counter[str] = Counter()
+    repairs: Counter[str] = Counter()
     for part in parts:
         dropped.update(part.dropped)
+        repairs.update(part.repairs)
     return Extraction(
         entities=tuple(entity for part in parts for entity in part.entities),
         relationships=tuple(edge for part in parts for edge in part.relationships),
         dropped=dict(dropped),
+        repairs=dict(repairs),
+        incomplete=next((part.incomplete for part in parts if part.incomplete), None),
     )
-
-
-def _record(text: str) -> Entity | Relationship | str:
-    """Return the record, or the reason why it is none."""
-    body = re.sub(r"[\s#]+$", "", text.strip())
-    opened = body.startswith("(")
-    body = body.removeprefix("(")
-    # The bracket that closes the record goes; one that belongs to the last field stays.
-    if body.endswith(")") and (opened or body.count(")") > body.count("(")):
-        body = body[:-1]
-    fields = [field.strip() for field in _DELIMITER.split(body)]
-    kind = fields[0].strip("\"'“” ").casefold()
-    return _entity(fields) if kind == "entity" else _relationship(fields)
-
-
-def _entity(fields: list[str]) -> Entity | str:
-    if len(fields) < 3:
-        return "entity with too few fields"
-    title = tidy_name(fields[1])
-    if not title:
-        return "entity without a name"
-    if len(title) > _LONGEST_NAME:
-        return f"entity with a name of over {_LONGEST_NAME} characters"
-    description = " ".join(fields[3:])
-    return Entity(
-        title=title, type=tidy_name(fields[2]).casefold(), description=_unquoted(description)
-    )
-
-
-def _relationship(fields: list[str]) -> Relationship | str:
-    if len(fields) < 4:
-        return "relationship with too few fields"
-    source, target = tidy_name(fields[1]), tidy_name(fields[2])
-    if not source or not target:
-        return "relationship without an end"
-    if max(len(source), len(target)) > _LONGEST_NAME:
-        return f"relationship with a name of over {_LONGEST_NAME} characters"
-    number = _NUMBER.search(fields[-1]) if len(fields) > 4 else None
-    description = fields[3:-1] if number else fields[3:]
-    return Relationship(
-        source=source,
-        target=target,
-        description=_unquoted(" ".join(description)),
-        weight=max(float(number.group()), 0.0) if number else 1.0,
-    )
-
-
-def _unquoted(text: str) -> str:
-    plain = text.strip()
-    if len(plain) > 1 and plain[0] == plain[-1] and plain[0] in "\"'":
-        return plain[1:-1].strip()
-    return plain
-
-
-def parse_claims(reply: str) -> list[Claim]:
-    """Return the claims of one reply; a record without a subject or a description is none."""
-    text = _END.sub("", answer_of(reply))
-    found = []
-    for record in re.split(r"##|\n(?=\s*\()", text):
-        body = record.strip().removeprefix("(")
-        body = body[:-1] if body.endswith(")") else body
-        fields = [_known(field) for field in _DELIMITER.split(body)]
-        fields += [""] * (len(_CLAIM_FIELDS) - len(fields))
-        claim = Claim(**dict(zip(_CLAIM_FIELDS, fields, strict=False)))
-        if claim.subject and claim.description:
-            found.append(claim)
-    return found
-
-
-_CLAIM_FIELDS = (
-    "subject",
-    "object",
-    "type",
-    "status",
-    "start_date",
-    "end_date",
-    "description",
-    "source_text",
-)
-
-
-def _known(field: str) -> str:
-    """Return a field; the model writes NONE for what it does not know."""
-    plain = tidy_name(field)
-    return "" if plain.strip("*").upper() == "NONE" else plain

@@ -1,33 +1,38 @@
-"""The thinking steps of a build, asked of a language model with the library's prompts.
-
-What is kept in the reply store is the accepted outcome of a chain of requests (first prompt and
-gleanings), under the key of the first request: a chain that was not accepted is asked again.
-"""
+"""The thinking steps of a build, asked of a language model with the library's prompts."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from typing import Protocol
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
-from holodeck.errors import ProviderError
+from holodeck.errors import AuthenticationError, ProviderError
 from holodeck.lib.contracts import (
     ChatModel,
     ChatReply,
-    ChatRequest,
     Claim,
     CommunityContext,
     Extraction,
     Message,
     Report,
 )
-from holodeck.lib.documents import content_id
-from holodeck.lib.graphrag.parse import join_extractions, parse_claims, parse_extraction
-from holodeck.lib.graphrag.parse_report import parse_report
+from holodeck.lib.graphrag.accept import (
+    Complaint,
+    about_claims,
+    about_extraction,
+    about_text,
+    asked_again,
+)
+from holodeck.lib.graphrag.chain import Asker, Judge, Kept, Memo
+from holodeck.lib.graphrag.parse import RecordReader, join_extractions
+from holodeck.lib.graphrag.parse_claims import parse_claims
+from holodeck.lib.graphrag.parse_report import about_report, parse_report
 from holodeck.lib.graphrag.prompts import fill
+from holodeck.lib.graphrag.reply_text import answer_of
+from holodeck.lib.graphrag.untrusted import DATA_NOTICE, Neutraliser, restored
 from holodeck.lib.graphrag.values import REPORT_WORDS
 from holodeck.lib.graphrag.write_context import report_context
-from holodeck.lib.resources import reply_key
 from holodeck.models.llm import ModelSettings
 
 __all__ = ["PROMPTED_VERSION", "Memo", "PromptedIndexSteps"]
@@ -36,20 +41,8 @@ SUMMARY_WORDS = 500
 CLAIMS_WANTED = "Any claims or facts that could be relevant to information discovery."
 """The library's own default of what a claim is."""
 
-PROMPTED_VERSION = "prompted 1"
+PROMPTED_VERSION = "prompted 2"
 """Raised when the steps give another output for the same replies: indexes are then built anew."""
-
-
-class Memo(Protocol):
-    """Where accepted outcomes are kept."""
-
-    def get(self, key: str) -> str | None:
-        """Return what was kept under ``key``."""
-        ...
-
-    def put(self, key: str, value: str, kind: str) -> None:
-        """Keep ``value``; it is durable when this returns."""
-        ...
 
 
 class PromptedIndexSteps:
@@ -74,12 +67,12 @@ class PromptedIndexSteps:
         max_gleanings: int,
         memo: Memo | None,
     ) -> None:
-        self._chat = chat
-        self._settings = settings
+        self._asker = Asker(chat, settings, memo)
         self._prompts = prompts
+        self._neutral = {name: Neutraliser(prompt) for name, prompt in prompts.items()}
+        self._reader = RecordReader(prompts["extract"], entity_types)
         self._entity_types = ",".join(entity_types)
         self._max_gleanings = max_gleanings
-        self._memo = memo
 
     @property
     def version(self) -> str:
@@ -87,126 +80,129 @@ class PromptedIndexSteps:
         return PROMPTED_VERSION
 
     async def extract(self, text: str) -> Extraction:
-        """Return what one chunk says, over all passes."""
-        prompt = fill(self._prompts["extract"], entity_types=self._entity_types, input_text=text)
-        key = self._key("extract", prompt, str(self._max_gleanings))
-        kept = await self._chain(key, "extract", prompt, "glean", "glean_more")
-        return join_extractions(parse_extraction(reply) for reply in kept)
+        """Return what one chunk says, over all passes.
+
+        Raises:
+            ProviderError: No reply to the first prompt was an answer.
+        """
+        prompt = self._prompt("extract", entity_types=self._entity_types, input_text=text)
+        sent = self._neutral["extract"](text)
+
+        def judge(reply: ChatReply) -> Complaint | None:
+            return about_extraction(reply, self._reader.read(reply.text, sent))
+
+        kept, failed = await self._chain("extract", prompt, judge, "glean", "glean_more")
+        parsed = [self._reader.read(reply, sent).extraction for reply in kept.replies]
+        found = join_extractions(parsed)
+        again = Counter(found.repairs)
+        if kept.asked_again:
+            again["asked again"] += len(kept.asked_again)
+        return replace(found, repairs=dict(again), incomplete=failed)
 
     async def claims(self, text: str) -> list[Claim]:
         """Return what one chunk asserts of entities, over all passes."""
-        prompt = fill(
-            self._prompts["claims"],
+        prompt = self._prompt(
+            "claims",
             entity_specs=self._entity_types,
             claim_description=CLAIMS_WANTED,
             input_text=text,
         )
-        key = self._key("claims", prompt, str(self._max_gleanings))
-        kept = await self._chain(key, "claims", prompt, "claims_glean", "claims_glean_more")
-        return [claim for reply in kept for claim in parse_claims(reply)]
+        kept, failed = await self._chain(
+            "claims", prompt, about_claims, "claims_glean", "claims_glean_more"
+        )
+        if failed is not None:
+            raise failed
+        return [claim for reply in kept.replies for claim in parse_claims(reply)]
 
     async def _chain(
-        self, key: str, purpose: str, prompt: str, more: str, is_more: str
-    ) -> list[str]:
-        """Return the replies of a chain: as kept, or asked for and then kept."""
-        kept = self._recall(key)
-        if kept is None:
-            kept = await self._ask_chain(purpose, prompt, self._prompts[more], is_more)
-            self._keep(key, kept, purpose)
-        return kept
+        self, purpose: str, prompt: str, judge: Judge, more: str, is_more: str
+    ) -> tuple[Kept, ProviderError | None]:
+        """Return the replies of a chain, as kept or asked for, and what a further pass failed by.
 
-    async def _ask_chain(self, purpose: str, prompt: str, more: str, is_more: str) -> list[str]:
-        """Ask, then ask for what was missed while the model says that there is more."""
-        messages = [Message(role="user", content=prompt)]
-        replies: list[str] = []
-        for turn in range(self._max_gleanings + 1):
-            reply = await self._ask("glean" if turn else purpose, messages)
-            replies.append(reply)
-            if turn == self._max_gleanings:
-                break
-            messages.append(Message(role="assistant", content=reply))
-            if turn and not await self._has_more(messages, self._prompts[is_more]):
-                break
-            messages.append(Message(role="user", content=more))
-        return replies
+        A chain whose further pass failed gives what it has, and is not kept.
+        """
+        key = self._asker.key(purpose, prompt, str(self._max_gleanings))
+        kept = self._asker.recall(key)
+        if kept is not None:
+            return kept, None
+        first = await self._asker.answered(purpose, prompt, judge)
+        kept, failed = await self._glean(prompt, first, self._prompts[more], is_more)
+        if failed is None:
+            self._asker.keep(key, kept, purpose)
+        return kept, failed
+
+    async def _glean(
+        self, prompt: str, first: Kept, more: str, is_more: str
+    ) -> tuple[Kept, ProviderError | None]:
+        """Ask for what was missed while the model says that there is more."""
+        kept = first
+        messages = [
+            Message(role="user", content=prompt),
+            Message(role="assistant", content=answer_of(first.replies[0])),
+        ]
+        try:
+            for turn in range(self._max_gleanings):
+                if turn and not await self._has_more(messages, self._prompts[is_more]):
+                    break
+                messages.append(Message(role="user", content=more))
+                reply, again = await self._pass(messages)
+                messages.append(Message(role="assistant", content=answer_of(reply)))
+                kept = Kept(replies=(*kept.replies, reply), asked_again=(*kept.asked_again, *again))
+        except AuthenticationError:
+            raise
+        except ProviderError as error:
+            return kept, error
+        return kept, None
+
+    async def _pass(self, messages: Sequence[Message]) -> tuple[str, tuple[str, ...]]:
+        """Return the reply of one further pass; one without content is asked for again, once."""
+        reply = await self._asker.ask("glean", messages)
+        complaint = about_text(reply)
+        if complaint is None:
+            return reply.text, ()
+        question = asked_again(messages[-1].content, complaint, "extract")
+        reply = await self._asker.ask(
+            "glean", [*messages[:-1], Message(role="user", content=question)]
+        )
+        still = about_text(reply)
+        if still is not None:
+            raise still.error("glean")
+        return reply.text, (complaint.cause,)
 
     async def _has_more(self, messages: Sequence[Message], question: str) -> bool:
         asked = [*messages, Message(role="user", content=question)]
-        reply = await self._ask("glean", asked)
-        return reply.strip().upper().startswith("Y")
+        reply = await self._asker.ask("glean", asked)
+        return reply.text.strip().upper().startswith("Y")
 
     async def summarize(self, subject: str, descriptions: Sequence[str]) -> str:
         """Return one description made from several."""
-        prompt = fill(
-            self._prompts["summarize"],
+        prompt = self._prompt(
+            "summarize",
             entity_name=json.dumps(subject, ensure_ascii=False),
             description_list=json.dumps(list(descriptions), ensure_ascii=False),
             max_length=str(SUMMARY_WORDS),
         )
-        return (await self._once("summarize", prompt)).strip()
+        kept = await self._asker.remembered("summarize", prompt, about_text)
+        return restored(answer_of(kept.replies[0]))
 
     async def report(self, community: CommunityContext) -> Report:
-        """Return what a community is about."""
-        prompt = fill(
-            self._prompts["report"],
+        """Return what a community is about.
+
+        Raises:
+            ProviderError: Neither reply was a report.
+        """
+        prompt = self._prompt(
+            "report",
             input_text=report_context(community),
             max_report_length=str(REPORT_WORDS),
         )
-        key = self._key("report", prompt)
-        kept = self._recall(key)
-        if kept is not None:
-            return parse_report(kept[0])
-        reply = await self._ask("report", [Message(role="user", content=prompt)], json_object=True)
-        report = parse_report(reply)
-        self._keep(key, [reply], "report")
-        return report
+        kept = await self._asker.remembered("report", prompt, about_report, json_object=True)
+        report = parse_report(kept.replies[0])
+        again = ("asked again",) if kept.asked_again else ()
+        return replace(report, repairs=(*report.repairs, *again))
 
-    async def _once(self, purpose: str, prompt: str) -> str:
-        key = self._key(purpose, prompt)
-        kept = self._recall(key)
-        if kept is None:
-            kept = [await self._ask(purpose, [Message(role="user", content=prompt)])]
-            self._keep(key, kept, purpose)
-        return kept[0]
-
-    async def _ask(
-        self, purpose: str, messages: Sequence[Message], *, json_object: bool = False
-    ) -> str:
-        request = self._request(purpose, messages, json_object=json_object)
-        return _text_of(await self._chat.complete(request), purpose)
-
-    def _request(
-        self, purpose: str, messages: Sequence[Message], *, json_object: bool
-    ) -> ChatRequest:
-        return ChatRequest(
-            messages=tuple(messages),
-            purpose=purpose,
-            temperature=self._settings.temperature,
-            max_tokens=self._settings.max_tokens,
-            json=json_object,
-        )
-
-    def _key(self, purpose: str, prompt: str, *more: str) -> str:
-        """Key of a chain: of its first request, and of what else decides how it goes on."""
-        request = self._request(purpose, [Message(role="user", content=prompt)], json_object=False)
-        model = self._settings.deployment_name or self._chat.name
-        return content_id(reply_key(self._chat.provider, model, request), purpose, *more)
-
-    def _recall(self, key: str) -> list[str] | None:
-        kept = self._memo.get(key) if self._memo is not None else None
-        return None if kept is None else list(json.loads(kept))
-
-    def _keep(self, key: str, replies: Sequence[str], kind: str) -> None:
-        if self._memo is not None:
-            self._memo.put(key, json.dumps(list(replies), ensure_ascii=False), kind)
-
-
-def _text_of(reply: ChatReply, purpose: str) -> str:
-    """Return the reply's text; no content is no answer."""
-    if not reply.text.strip():
-        raise ProviderError(
-            f"the model gave no answer to a {purpose!r} request (finish reason "
-            f"{reply.finish_reason!r}); with 'length', raise max_tokens",
-            retryable=False,
-        )
-    return reply.text
+    def _prompt(self, name: str, **values: str) -> str:
+        """Return the library's prompt with our notice; no value can end its section."""
+        neutral: Callable[[str], str] = self._neutral[name]
+        safe = {key: neutral(value) for key, value in values.items()}
+        return DATA_NOTICE + fill(self._prompts[name], **safe)

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from holodeck.errors import ConfigError, TableNotFoundError
+from holodeck.lib.contracts import BuildAccount, Failure
 from holodeck.lib.documents import OWN_FOLDER_MARK
 from holodeck.lib.indexes.generations import Generations
 from holodeck.lib.indexes.leases import Lease
@@ -50,6 +51,7 @@ class IndexMetadata:
         generation: Folder name below ``output/`` and ``lancedb/``.
         skipped: Files that are not in the index, by relative path, and why.
         warnings: What the builder of the index should know.
+        account: What became of every piece of the build.
     """
 
     tool_name: str
@@ -72,6 +74,7 @@ class IndexMetadata:
     calls: Mapping[str, int] = field(default_factory=dict)
     skipped: Mapping[str, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+    account: BuildAccount = field(default_factory=BuildAccount)
 
     def to_dict(self) -> dict[str, Any]:  # Any: JSON
         """Return the fields as JSON types."""
@@ -87,7 +90,20 @@ class IndexMetadata:
         known = {item.name for item in fields(cls)}
         content = {key: value for key, value in data.items() if key in known}
         content["warnings"] = tuple(content.get("warnings", ()))
+        content["account"] = _account(content.get("account", {}))
         return cls(**content)
+
+
+def _account(data: Mapping[str, Any]) -> BuildAccount:  # Any: JSON
+    """Read the account; keys of a later version are left aside."""
+    known = {item.name for item in fields(BuildAccount)}
+    content = {key: value for key, value in data.items() if key in known}
+    names = {item.name for item in fields(Failure)}
+    content["failures"] = tuple(
+        Failure(**{key: value for key, value in failure.items() if key in names})
+        for failure in content.get("failures", ())
+    )
+    return BuildAccount(**content)
 
 
 class GraphRAGStorage:

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 
 from holodeck.errors import TableNotFoundError
 
-__all__ = ["ALWAYS", "SCHEMAS", "read_rows", "write_rows"]
+__all__ = ["ALWAYS", "OURS", "SCHEMAS", "read_rows", "write_rows"]
 
 _TEXT: Final = pa.string()
 _NUMBER: Final = pa.int64()
@@ -129,11 +129,18 @@ SCHEMAS: Mapping[str, pa.Schema] = {
     "sources": pa.schema(
         [("text_unit_id", _TEXT), ("path", _TEXT), ("page", _NUMBER), ("row", _NUMBER)]
     ),
+    # Ours: what else an entity was called, and which other types it was given.
+    "aliases": pa.schema(
+        [("entity_id", _TEXT), ("kind", _TEXT), ("value", _TEXT), ("count", _NUMBER)]
+    ),
 }
 """Table → its columns, in order."""
 
 ALWAYS: Final = tuple(table for table in SCHEMAS if table != "covariates")
 """The tables that every index has."""
+
+OURS: Final = ("sources", "aliases")
+"""The tables among them that the library has no word for."""
 
 
 def write_rows(folder: Path, table: str, rows: Sequence[Mapping[str, Any]]) -> None:

@@ -13,6 +13,7 @@ import os
 import sys
 import threading
 from collections.abc import Callable
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -41,7 +42,18 @@ def main() -> int:
         logging.getLogger(__name__).debug("the build failed", exc_info=True)
         send({"event": "error", "type": type(error).__name__, "message": str(error)})
         return 1
-    send({"event": "done", "counts": build.counts, "warnings": build.warnings, "calls": calls})
+    for failure in build.failures:  # one line each: all in one may be too long for the pipe
+        send({"event": "failure", "failure": asdict(failure)})
+    account = asdict(replace(build.account, failures=()))
+    send(
+        {
+            "event": "done",
+            "counts": build.counts,
+            "warnings": build.warnings,
+            "calls": calls,
+            "account": account,
+        }
+    )
     return 0
 
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from holodeck import errors
-from holodeck.lib.contracts import Progress, ProgressListener
+from holodeck.lib.contracts import BuildAccount, Failure, Progress, ProgressListener
 from holodeck.lib.graphrag.order import BuildOrder
 
 __all__ = ["BuildOutcome", "build_in_child"]
@@ -28,11 +28,13 @@ class BuildOutcome:
         counts: What the steps counted.
         warnings: What the user should know.
         calls: Answered model calls by purpose; what was kept from before is not among them.
+        account: What became of every piece.
     """
 
     counts: Mapping[str, int] = field(default_factory=dict)
     warnings: Sequence[str] = ()
     calls: Mapping[str, int] = field(default_factory=dict)
+    account: BuildAccount = field(default_factory=BuildAccount)
 
 
 async def build_in_child(order: BuildOrder, on_progress: ProgressListener) -> BuildOutcome:
@@ -54,6 +56,7 @@ async def build_in_child(order: BuildOrder, on_progress: ProgressListener) -> Bu
         env=_environment(),
         start_new_session=True,  # Ctrl-C reaches the parent alone, which then ends the child
     )
+    failures: list[Failure] = []
     complaints = asyncio.create_task(_tail(child))
     try:
         if child.stdin is None or child.stdout is None:
@@ -67,11 +70,14 @@ async def build_in_child(order: BuildOrder, on_progress: ProgressListener) -> Bu
                 on_progress(Progress(step=event["step"], done=event["done"], total=event["total"]))
             elif event["event"] == "error":
                 raise _error(event["type"], event["message"])
+            elif event["event"] == "failure":
+                failures.append(Failure(**event["failure"]))
             else:
                 return BuildOutcome(
                     counts=event["counts"],
                     warnings=tuple(event["warnings"]),
                     calls=event["calls"],
+                    account=BuildAccount(**{**event["account"], "failures": tuple(failures)}),
                 )
         await child.wait()
         raise errors.IndexingError(

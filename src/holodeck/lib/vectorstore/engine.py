@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from holodeck.errors import ConfigError, NotInitializedError, SearchError, TableNotFoundError
-from holodeck.lib.contracts import IndexStatus, ProgressListener, SearchEngine
+from holodeck.lib.contracts import IndexStatus, ProgressListener, RetryFailed, SearchEngine
 from holodeck.lib.indexes.generations import lease_current
 from holodeck.lib.indexes.leases import Lease
 from holodeck.lib.paths import resolve_cache_dir, resolve_source
@@ -137,8 +137,15 @@ class VectorEngine(SearchEngine):
             warnings=record.warnings,
         )
 
-    async def initialize(self, force_reindex: bool = False) -> None:
+    async def initialize(
+        self, force_reindex: bool = False, *, retry_failed: RetryFailed = False
+    ) -> None:
         """Build or update the index when needed, then open it.
+
+        Args:
+            force_reindex: Build even when nothing changed, also when already initialised.
+            retry_failed: Changes nothing: an index of this engine lacks no piece, since a call
+                that fails ends the build.
 
         Raises:
             SourceNotFoundError: Also a ``FileNotFoundError``.

@@ -110,3 +110,60 @@ def test_the_order_of_records_does_not_depend_on_where_they_were_met() -> None:
     assert [e.title for e in merge([first, second]).entities] == [
         e.title for e in merge([second, first]).entities
     ]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ('"Acme Corp".', "Acme Corp"),
+        ("Ｒ＆Ｄ", "R&amp;amp;D"),
+        ("Cafe\u0301", "CAFÉ"),
+        ("Marley’s Ghost", "MARLEY'S GHOST"),
+        ("co\u2011op", "co-op"),
+        ("Zero\u200bWidth\ufeff", "ZeroWidth"),
+        ("{{Orion}}", "orion"),
+        ("STRASSE", "Straße"),
+    ],
+)
+def test_what_copying_and_typing_vary_is_one_name(one: str, other: str) -> None:
+    """Marks around it, width, composition, apostrophes, hyphens and escapes fold away."""
+    assert name_key(one) == name_key(other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [("IBM", "International Business Machines"), ("R&D", "RD"), ("C", "C++")]
+)
+def test_real_aliases_stay_apart(one: str, other: str) -> None:
+    """Only the form of a name is folded, never its letters."""
+    assert name_key(one) != name_key(other)
+
+
+def test_joiners_that_a_script_spells_with_stay() -> None:
+    """A non-joiner is a letter of Persian, not a stray mark."""
+    assert tidy_name("می\u200cخواهم") == "می\u200cخواهم"
+
+
+def test_an_entity_remembers_every_spelling_and_type() -> None:
+    """What is not shown is kept, with how often it was met."""
+    graph = merge(
+        [
+            ("u1", says(entity("IBM", kind="company"))),
+            ("u2", says(entity("Ibm"), entity("IBM"))),
+        ]
+    )
+
+    (ibm,) = graph.entities
+    assert (ibm.spellings, ibm.types) == (
+        {"IBM": 2, "Ibm": 1},
+        {"company": 1, "organization": 2},
+    )
+    assert (ibm.title, ibm.type) == ("IBM", "organization")
+
+
+def test_an_end_of_a_self_loop_is_an_entity() -> None:
+    """A relationship with itself connects nothing, and still names something."""
+    edge = Relationship(source="Ann", target="ANN", description="is herself")
+    graph = merge([("u1", says(edges=(edge,)))])
+
+    assert [(e.title, e.descriptions) for e in graph.entities] == [("Ann", ("is herself",))]
+    assert graph.records == 1

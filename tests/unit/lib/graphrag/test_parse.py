@@ -2,40 +2,80 @@
 
 from __future__ import annotations
 
-import pytest
+import re
 
-from holodeck.lib.contracts import Entity, Relationship
-from holodeck.lib.graphrag.parse import parse_extraction
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from holodeck.lib.contracts import Entity, Extraction, Relationship
+from holodeck.lib.graphrag.parse import RecordReader, parse_extraction
 
 pytestmark = pytest.mark.unit
 
 ACME = Entity(title="ACME", type="organization", description="makes anvils")
 EMPLOYS = Relationship(source="ACME", target="BOB", description="employs", weight=9.0)
+ACME_RECORD = '("entity"<|>ACME<|>ORGANIZATION<|>makes anvils)'
+EMPLOYS_RECORD = '("relationship"<|>ACME<|>BOB<|>employs<|>9)'
 
 
 @pytest.mark.parametrize(
     "reply",
     [
-        '("entity"<|>ACME<|>ORGANIZATION<|>makes anvils)\n##\n<|COMPLETE|>',
-        '```\n("entity"<|>ACME<|>ORGANIZATION<|>makes anvils)<|COMPLETE|>\n```',
-        '<think>("entity"<|>FAKE<|>P<|>x)</think>("entity"<|>ACME<|>ORGANIZATION<|>makes anvils)',
-        'so FAKE it is </think>\n("entity"<|>ACME<|>ORGANIZATION<|>makes anvils)',
+        f"{ACME_RECORD}\n##\n<|COMPLETE|>",
+        f"```\n{ACME_RECORD}<|COMPLETE|>\n```",
+        f"```text {ACME_RECORD}```",
+        f'<think>("entity"<|>FAKE<|>P<|>x)</think>{ACME_RECORD}',
+        f'<reasoning>\n("entity"<|>FAKE<|>P<|>x)\n</reasoning>\n{ACME_RECORD}',
+        f"so FAKE it is </think>\n{ACME_RECORD}",
+        f'("entity"<|>FAKE<|>P<|>x)\n</think>{ACME_RECORD}',
         '("entity"<||>ACME<||>ORGANIZATION<||>makes anvils)',
         '("entity" < | > ACME < | > ORGANIZATION < | > makes anvils)',
+        '("entity"&lt;|&gt;ACME&lt;|&gt;ORGANIZATION&lt;|&gt;makes anvils)',
+        '("entity"|ACME|ORGANIZATION|makes anvils)',
+        '("entity"<|ACME<|ORGANIZATION<|makes anvils)',
         '"entity"<|>ACME<|>ORGANIZATION<|>makes anvils',
+        "entity<|>ACME<|>ORGANIZATION<|>makes anvils",
         "(entity<|>ACME<|>ORGANIZATION<|>makes anvils)",
+        "- (entity<|>ACME<|>ORGANIZATION<|>makes anvils)",
+        '("entity"<|>ACME<|>ORGANIZATION<|>makes anvils\n<|COMPLETE|>',
         '("entity"<|>"ACME"<|>"ORGANIZATION"<|>"makes anvils")##',
+        "(“entity”<|>“ACME”<|>“ORGANIZATION”<|>“makes anvils”)",
+        '("entity"\n<|>ACME\n<|>ORGANIZATION\n<|>makes\nanvils)',
+        '{{"entity"<|>{{ACME}}<|>ORGANIZATION<|>makes anvils}}',
+        '["entity"<|>ACME<|>ORGANIZATION<|>makes anvils]',
+        '(\\"entity\\"<|>ACME<|>ORGANIZATION<|>makes anvils)',
+        f"Here is what I found:\n{ACME_RECORD}\n\nI hope this helps!",
+        f"{ACME_RECORD}\n<|COMPLETE|>\nThat is all (really).",
+        f"{ACME_RECORD} < | COMPLETE | >",
     ],
     ids=[
         "as asked",
         "fenced",
+        "fenced on one line",
         "thoughts",
+        "thoughts by another name",
         "end of thoughts only",
+        "end of thoughts only, with a record in them",
         "double bar",
         "blanks in delimiters",
+        "escaped delimiters",
+        "bars for delimiters",
+        "half delimiters",
         "no brackets",
+        "no brackets, no quotes",
         "no quotes",
+        "a list",
+        "never closed",
         "all quoted",
+        "curly quotes",
+        "over several lines",
+        "doubled braces",
+        "square brackets",
+        "escaped quotes",
+        "prose around it",
+        "prose after the end",
+        "blanks in the end marker",
     ],
 )
 def test_drift_of_the_format_loses_nothing(reply: str) -> None:
@@ -43,42 +83,236 @@ def test_drift_of_the_format_loses_nothing(reply: str) -> None:
     assert parse_extraction(reply).entities == (ACME,)
 
 
+def test_a_relation_is_a_relationship() -> None:
+    """Some models shorten the word."""
+    found = parse_extraction(EMPLOYS_RECORD.replace("relationship", "relation"))
+
+    assert found.relationships == (EMPLOYS,)
+
+
+@pytest.mark.parametrize("between", ["", " ", "##", "\n##\n##\n", ", ", "\n- ", "\n\n**##**\n"])
+def test_records_need_no_separator(between: str) -> None:
+    """Two records in a row are two, whatever stands between them."""
+    found = parse_extraction(ACME_RECORD + between + EMPLOYS_RECORD)
+
+    assert (found.entities, found.relationships) == ((ACME,), (EMPLOYS,))
+
+
 @pytest.mark.parametrize(
-    "weight", ["9", "9.0", "strength: 9", '"9"', "9/10", " 9 )"], ids=lambda w: w.strip()
+    "weight",
+    ["9", "9.0", "strength: 9", '"9"', "9/10", "9 out of 10", " 9 )", "**9**", "(9)"],
+    ids=lambda w: w.strip(),
 )
-def test_a_weight_is_the_first_number_of_the_last_field(weight: str) -> None:
+def test_a_weight_is_the_number_of_the_last_field(weight: str) -> None:
     """Words around the number and the end marker behind it do not spoil it."""
     reply = f'("relationship"<|>ACME<|>BOB<|>employs<|>{weight})\n<|COMPLETE|>'
 
     assert parse_extraction(reply).relationships == (EMPLOYS,)
 
 
-def test_a_relationship_without_a_number_weighs_one() -> None:
-    """A missing weight keeps the description whole."""
-    found = parse_extraction('("relationship"<|>ACME<|>BOB<|>employs)').relationships
+@pytest.mark.parametrize(
+    ("fields", "description", "weight"),
+    [
+        ("employs", "employs", 1.0),
+        ("employs<|>since 1999 and will go on to do so for a long time", None, 1.0),
+        ("employs<|>work, pay<|>9", "employs work, pay", 9.0),
+        ("employs<|>9<|>note", "employs note", 9.0),
+        ("9", "", 9.0),
+        ("employs<|>-3", "employs", 1.0),
+        ("employs<|>0", "employs", 1.0),
+        ("employs<|>100000", "employs", 100.0),
+        (f"employs<|>{'9' * 400}", None, 1.0),
+    ],
+)
+def test_fields_too_many_or_too_few_leave_a_relationship_usable(
+    fields: str, description: str | None, weight: float
+) -> None:
+    """A missing weight is 1, one out of range is brought into it, further fields are text."""
+    (edge,) = parse_extraction(f'("relationship"<|>ACME<|>BOB<|>{fields})').relationships
 
-    assert [(r.description, r.weight) for r in found] == [("employs", 1.0)]
+    assert edge.weight == weight
+    assert edge.description == (fields.replace("<|>", " ") if description is None else description)
 
 
-def test_a_bracket_in_a_name_is_part_of_it() -> None:
+def test_a_missing_type_leaves_the_description() -> None:
+    """A long third field is what is said of the thing, a short one is its type."""
+    long = '("entity"<|>ACME<|>makes anvils for coyotes and delivers them by mail)'
+    short = '("entity"<|>ACME<|>organization)'
+
+    assert parse_extraction(long).entities[0].type == ""
+    assert "coyotes" in parse_extraction(long).entities[0].description
+    assert parse_extraction(short).entities[0].type == "organization"
+
+
+def test_a_delimiter_inside_a_name_moves_the_type() -> None:
+    """Where a later field is one of the types that were asked for, the name goes up to it."""
+    reader = RecordReader(entity_types=["organization"])
+    found = reader.read('("entity"<|>A<|>B Inc<|>Organization<|>sells<|>things)').extraction
+
+    assert found.entities == (
+        Entity(title="A B Inc", type="organization", description="sells things"),
+    )
+
+
+def test_a_type_in_the_place_of_the_kind_is_an_entity_of_it() -> None:
+    """A record that begins with one of the types that were asked for is read."""
+    reader = RecordReader(entity_types=["organization"])
+    found = reader.read('("Organization"<|>ACME<|>makes anvils)##("colour"<|>red<|>x)').extraction
+
+    assert found.entities == (ACME,)
+    assert found.dropped == {"record of an unknown kind": 1}
+
+
+def test_a_delimiter_of_the_document_comes_back() -> None:
+    """What was changed in the prompt, so that it divides nothing, is stored as it was."""
+    found = parse_extraction('("entity"<|>The <¦> operator<|>concept<|>see <¦COMPLETE¦>)')
+
+    assert found.entities[0].title == "The <|> operator"
+    assert found.entities[0].description == "see <|COMPLETE|>"
+
+
+@pytest.mark.parametrize(
+    ("name", "description"),
+    [
+        ("Clause (A)", "see (B)"),
+        ("Clause (A)", "a list: 1) one 2) two"),
+        ("Item a)", "closes what was not opened"),
+        ("ACME", "a smile :) and on"),
+        ("ACME", "first (line)\nsecond line"),
+    ],
+)
+def test_a_bracket_in_a_field_is_part_of_it(name: str, description: str) -> None:
     """Only the bracket that closes the record is taken off."""
-    found = parse_extraction('("entity"<|>Clause (A)<|>CONCEPT<|>see (B))').entities
+    reply = f'("entity"<|>{name}<|>CONCEPT<|>{description})\n##\n{ACME_RECORD}'
+    found = parse_extraction(reply).entities
 
-    assert [(e.title, e.description) for e in found] == [("Clause (A)", "see (B)")]
+    assert [(e.title, e.description) for e in found] == [
+        (name, " ".join(description.split())),
+        ("ACME", "makes anvils"),
+    ]
+
+
+@pytest.mark.parametrize("word", ["entity", "Legal entity", "identity", "relationship"])
+def test_a_field_that_is_named_like_a_record_begins_none(word: str) -> None:
+    """A record begins at the start of a line, a bracket or a quote, never after a delimiter."""
+    reply = (
+        f'("entity"<|>{word}<|>{word}<|>{word} of things)##("relationship"<|>{word}<|>B<|>d<|>2)'
+    )
+    found = parse_extraction(reply)
+
+    assert [(e.title, e.type) for e in found.entities] == [(word, word.casefold())]
+    assert [(r.source, r.target) for r in found.relationships] == [(word, "B")]
+
+
+def test_thoughts_that_the_text_is_about_are_text() -> None:
+    """A tag inside a record is a word of the document."""
+    reply = f'{ACME_RECORD}\n("entity"<|>Tag<|>CONCEPT<|>the </think> tag ends a <think> part)'
+
+    assert [e.title for e in parse_extraction(reply).entities] == ["ACME", "Tag"]
 
 
 def test_a_bare_end_marker_says_that_there_is_nothing() -> None:
     """No records and nothing dropped."""
-    assert parse_extraction("<|COMPLETE|>").dropped == {}
+    assert parse_extraction("<|COMPLETE|>") == Extraction()
 
 
-def test_what_cannot_be_used_is_counted_by_reason() -> None:
-    """A record without a name, and one too short, are dropped with their reasons."""
-    reply = '("entity"<|> <|>PERSON<|>nobody)##("relationship"<|>A<|>B)##("entity"<|>A<|>P<|>d)'
-    found = parse_extraction(reply)
+@pytest.mark.parametrize(
+    ("record", "reason"),
+    [
+        ('("entity"<|> <|>PERSON<|>nobody)', "entity without a name"),
+        ('("entity"<|>...<|>PERSON<|>dots)', "entity with a name of punctuation only"),
+        ('("entity"<|>NONE<|>PERSON<|>none)', "entity with a name that stands for none"),
+        ('("entity"<|>ACME)', "entity with too few fields"),
+        (
+            f'("entity"<|>{"long " * 50}<|>PERSON<|>d)',
+            "entity with a name of over 200 characters",
+        ),
+        (
+            '("entity"<|><entity_name><|>PERSON<|>d)',
+            "entity with a name of the prompt's pattern",
+        ),
+        ('("entity"<|>ZED<|>PERSON<|>An example)', "example of the prompt repeated"),
+        ('("relationship"<|>A<|>B)', "relationship with too few fields"),
+        ('("relationship"<|>A<|><|>d<|>1)', "relationship without an end"),
+        ('("relationship"<|>A<|>null<|>d<|>1)', "relationship with a name that stands for none"),
+    ],
+)
+def test_what_cannot_be_used_is_dropped_with_its_reason(record: str, reason: str) -> None:
+    """Only the bad record is lost, and it is counted."""
+    prompt = (
+        'Format: ("entity"<|><entity_name><|><entity_type><|><entity_description>)\n'
+        'Output:\n("entity"<|>ZED<|>PERSON<|>An example)\n##\n'
+    )
+    parsed = RecordReader(prompt).read(f"{ACME_RECORD}##{record}##{EMPLOYS_RECORD}")
 
-    assert [e.title for e in found.entities] == ["A"]
-    assert found.dropped == {
-        "entity without a name": 1,
-        "relationship with too few fields": 1,
+    assert parsed.extraction.entities == (ACME,)
+    assert parsed.extraction.relationships == (EMPLOYS,)
+    assert parsed.extraction.dropped == {reason: 1}
+    assert parsed.seen == 3
+
+
+def test_the_examples_of_the_installed_prompt_are_known() -> None:
+    """They are read from the prompt itself; echoed word for word they are all dropped."""
+    pytest.importorskip("graphrag", reason="needs the extra graphrag")
+    from holodeck.lib.graphrag.prompts import INDEX_PROMPTS, read_prompts
+
+    prompt = read_prompts(INDEX_PROMPTS)["extract"]
+    examples = re.findall(r"^\(\"(?:entity|relationship)\".*\)$", prompt, flags=re.MULTILINE)
+    found = RecordReader(prompt).read("\n##\n".join([*examples, ACME_RECORD])).extraction
+
+    assert len(examples) > 10
+    assert (found.entities, found.relationships) == ((ACME,), ())
+    assert found.dropped == {"example of the prompt repeated": len(examples)}
+
+
+def test_what_was_mended_is_counted() -> None:
+    """A reply as it was asked for needs no mending; another says what it needed."""
+    asked = f"{ACME_RECORD}\n##\n{EMPLOYS_RECORD}\n<|COMPLETE|>"
+    drifted = '```\nentity<||>ACME<||>x<||>d\n("relationship"<|>A<|>B<|>d<|>strength: 2)\n```'
+
+    assert parse_extraction(asked).repairs == {}
+    assert parse_extraction(drifted).repairs == {
+        "fence taken off": 1,
+        "missing bracket": 1,
+        "missing quotes": 1,
+        "number among words": 1,
+        "odd delimiter": 1,
     }
+
+
+REPLIES = [
+    f"{ACME_RECORD}\n##\n{EMPLOYS_RECORD}\n<|COMPLETE|>",
+    '("entity"<|>"Scrooge"<|>"person"<|>"He is (very) mean.")##\n## \n'
+    '("relationship"<|>"Scrooge"<|>"Marley\'s Ghost"<|>"haunts him"<|>10)<|COMPLETE|>',
+    f"<think>is it {ACME_RECORD}?</think>\n```\n{ACME_RECORD}\n{EMPLOYS_RECORD}\n```",
+    "- entity<||>ACME<||>organization<||>makes anvils\n- relationship<||>A<||>B<||>d<||>high: 8",
+]
+PIECES = [
+    "<|>", "<||>", "< | >", "|", "##", "(", ")", '"', "\n", "<|COMPLETE|>", "<think>", "</think>",
+    "```", "{{", "}}", "entity", '("entity"', "relationship", "NONE", "\x00", "\u2028", "9" * 50,
+]  # fmt: skip
+
+
+@st.composite
+def mutated_replies(draw: st.DrawFn) -> str:
+    """Return a reply that was cut, spliced, doubled and spoiled at random."""
+    text = draw(st.sampled_from(REPLIES))
+    for _ in range(draw(st.integers(min_value=0, max_value=6))):
+        at = draw(st.integers(min_value=0, max_value=len(text)))
+        to = draw(st.integers(min_value=at, max_value=min(len(text), at + 40)))
+        piece = draw(st.one_of(st.sampled_from(PIECES), st.text(max_size=5), st.just(text[at:to])))
+        text = text[:at] + piece + text[draw(st.sampled_from([at, to])) :]
+    return text
+
+
+@settings(max_examples=300, deadline=None)
+@given(mutated_replies())
+def test_no_reply_raises_and_no_record_vanishes(reply: str) -> None:
+    """Whatever a model writes: parsed and dropped records are those that begin in the reply."""
+    parsed = RecordReader(REPLIES[0], ["person"]).read(reply)
+    found = parsed.extraction
+
+    kept = len(found.entities) + len(found.relationships)
+    assert kept + sum(found.dropped.values()) == parsed.seen
+    assert all(e.title and e.title == e.title.strip() for e in found.entities)
+    assert all(r.source and r.target and 0 < r.weight <= 100 for r in found.relationships)

@@ -10,12 +10,15 @@ import pytest
 pytest.importorskip("graphrag", reason="needs the extra graphrag")
 
 from collections.abc import Sequence
+from dataclasses import replace
 
-from holodeck.errors import IndexingError, ProviderError
+from holodeck.errors import AuthenticationError, IndexingError, ProviderError
 from holodeck.lib.contracts import CommunityContext, Extraction, Finding, Report
 from holodeck.lib.graphrag.build import Build
 from holodeck.lib.graphrag.reports import MAX_INPUT_TOKENS, write_reports
 from holodeck.lib.graphrag.tables import read_rows, write_rows
+from holodeck.lib.graphrag.write_context import report_context
+from holodeck.lib.tokens import count_tokens
 from holodeck.testing.words import WordEmbedder
 
 pytestmark = pytest.mark.unit
@@ -56,8 +59,11 @@ def build(folder: Path, steps: Reporter) -> Build:
     )
 
 
-def write_graph(folder: Path, description: str = "d") -> None:
-    """Write a graph of one community of two levels: A–B and C–D below A–B–C–D."""
+def write_graph(folder: Path, description: str = "d", *, bridge: bool = False) -> None:
+    """Write a graph of one community of two levels: A–B and C–D below A–B–C–D.
+
+    With ``bridge`` also B–C, which neither of the two finer ones holds.
+    """
     titles = ["A", "B", "C", "D"]
     write_rows(
         folder,
@@ -74,7 +80,7 @@ def write_graph(folder: Path, description: str = "d") -> None:
             for n, title in enumerate(titles)
         ],
     )
-    pairs = [("A", "B"), ("C", "D")]
+    pairs = [("A", "B"), ("C", "D"), *([("B", "C")] if bridge else [])]
     write_rows(
         folder,
         "relationships",
@@ -105,7 +111,9 @@ def write_graph(folder: Path, description: str = "d") -> None:
                 "children": children,
                 "title": f"Community {number}",
                 "entity_ids": [f"e{n}" for n in members],
-                "relationship_ids": ["r0", "r1"] if number == 0 else [f"r{number - 1}"],
+                "relationship_ids": [f"r{n}" for n in range(len(pairs))]
+                if number == 0
+                else [f"r{number - 1}"],
                 "text_unit_ids": [],
                 "period": "",
                 "size": len(members),
@@ -146,25 +154,120 @@ async def test_a_report_holds_every_relationship_that_fits(tmp_path: Path) -> No
 async def test_a_community_too_large_for_the_window_is_written_from_finer_reports(
     tmp_path: Path,
 ) -> None:
-    """Where the records do not fit, the reports of the sub-communities stand in for them."""
-    write_graph(tmp_path, description="word " * MAX_INPUT_TOKENS)
+    """Where the records do not fit, the reports of the sub-communities stand in for them.
+
+    A relationship between sub-communities, of which no finer report tells, is there with its ends.
+    """
+    write_graph(tmp_path, description="word " * (MAX_INPUT_TOKENS // 5), bridge=True)
     steps = Reporter()
     await write_reports(build(tmp_path, steps))
 
     whole = steps.seen[-1]
     assert [r.title for r in whole.sub_reports] == ["T", "T"]
-    assert whole.entities == ()
+    assert [(r.source, r.target) for r in whole.relationships] == [("B", "C")]
+    assert [e.title for e in whole.entities] == ["B", "C"]
     reports = {row["community"]: row for row in read_rows(tmp_path, "community_reports")}
     assert reports[0]["summary"] == "s [Data: Reports (1)]"
+    assert reports[0]["findings"][0]["explanation"] == "e [Data: Relationships (22, 99)]"
 
 
-async def test_a_report_that_fails_stops_the_build(tmp_path: Path) -> None:
-    """No report is left out in silence."""
+async def test_numbers_of_a_finer_report_do_not_reach_the_broader_prompt(tmp_path: Path) -> None:
+    """They number the records of another prompt, and would name others here."""
+    write_graph(tmp_path, description="word " * MAX_INPUT_TOKENS)
+    steps = Reporter()
+    await write_reports(build(tmp_path, steps))
 
-    class Refusing(Reporter):
+    assert [r.content for r in steps.seen[-1].sub_reports] == ["# T\n\ns\n\n## f\n\ne"] * 2
+
+
+@pytest.mark.parametrize("description", ["word " * 400, '"quoted" ' * 300, "word " * 20_000])
+async def test_no_prompt_outgrows_its_budget(tmp_path: Path, description: str) -> None:
+    """What is counted is the text that is sent, with its headers, quotes and numbers."""
+    write_graph(tmp_path, description=description, bridge=True)
+    steps = Reporter()
+    await write_reports(build(tmp_path, steps))
+
+    sent = [count_tokens(report_context(community)) for community in steps.seen]
+    assert max(sent) <= MAX_INPUT_TOKENS
+    assert min(sent) > 0
+
+
+class Refusing(Reporter):
+    """Writes no report of these titles."""
+
+    def __init__(self, *refused: str, error: ProviderError | None = None) -> None:
+        super().__init__()
+        self.refused = set(refused)
+        self.error = error or ProviderError("not JSON", retryable=True)
+
+    async def report(self, community: CommunityContext) -> Report:
+        if {entity.title for entity in community.entities} == self.refused:
+            raise self.error
+        return await super().report(community)
+
+
+async def test_a_report_that_fails_is_counted_and_the_others_are_there(tmp_path: Path) -> None:
+    """The index stands with what could be written, and says how much and why."""
+    write_graph(tmp_path)
+    made = build(tmp_path, Refusing("A", "B"))
+    await write_reports(made)
+
+    assert [row["community"] for row in read_rows(tmp_path, "community_reports")] == [0, 2]
+    assert made.account.reports_missing == 1
+    assert [(f.what, f.place, f.cause, f.passing) for f in made.failures] == [
+        ("report", "community 1 of A, B", "not JSON", True)
+    ]
+    assert made.warnings[0].startswith("2 of 3 reports built: not JSON. 'holodeck index' asks")
+
+
+async def test_a_report_that_failed_is_left_where_it_is_not_to_be_asked_for(
+    tmp_path: Path,
+) -> None:
+    """The next build of the same community asks for nothing, and says again what is missing."""
+    write_graph(tmp_path)
+    first = build(tmp_path, Refusing("A", "B"))
+    await write_reports(first)
+    healthy = Reporter()
+    known = {(failure.what, failure.id): failure for failure in first.failures}
+    second = replace(build(tmp_path, healthy), known_failures=known)
+    await write_reports(second)
+
+    assert len(healthy.seen) == 2
+    assert second.failures == first.failures
+
+
+async def test_no_report_at_all_is_a_failure(tmp_path: Path) -> None:
+    """An index that can answer no question about the whole is not published as a success."""
+
+    class Silent(Reporter):
         async def report(self, community: CommunityContext) -> Report:
-            raise ProviderError("no")
+            raise ProviderError("not JSON", retryable=True)
 
     write_graph(tmp_path)
-    with pytest.raises(IndexingError, match="report of community"):
-        await write_reports(build(tmp_path, Refusing()))
+    with pytest.raises(IndexingError, match="0 of 3 reports built: not JSON"):
+        await write_reports(build(tmp_path, Silent()))
+
+
+async def test_a_wrong_key_stops_the_reports_at_once(tmp_path: Path) -> None:
+    """It is named as such, not counted as missing reports."""
+    write_graph(tmp_path)
+    with pytest.raises(IndexingError, match="cannot be used: wrong key"):
+        await write_reports(
+            build(tmp_path, Refusing("A", "B", error=AuthenticationError("wrong key")))
+        )
+
+
+async def test_what_was_mended_in_reports_is_counted_and_not_stored(tmp_path: Path) -> None:
+    """The account says it; the table holds what the model said."""
+
+    class Mended(Reporter):
+        async def report(self, community: CommunityContext) -> Report:
+            return replace(await super().report(community), repairs=("JSON mended",))
+
+    write_graph(tmp_path)
+    made = build(tmp_path, Mended())
+    await write_reports(made)
+
+    assert made.repairs == {"report: JSON mended": 3}
+    (row, *_) = read_rows(tmp_path, "community_reports")
+    assert "repairs" not in json.loads(row["full_content_json"])

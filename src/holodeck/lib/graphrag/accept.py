@@ -1,0 +1,135 @@
+"""When a reply is an answer, and what the model is told when it is none."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from holodeck.errors import ContentFilterError, ProviderError
+from holodeck.lib.contracts import ChatReply
+from holodeck.lib.graphrag.parse import ParsedReply
+from holodeck.lib.graphrag.reply_text import read_answer
+
+__all__ = ["Complaint", "about_claims", "about_extraction", "about_text", "asked_again"]
+
+_QUOTED = 120
+_REFUSAL = re.compile(
+    r"\b(?:can(?:'|’|no|\s+no)?t|unable to|not able to|won(?:'|’)t|must decline|will not)\b"
+    r".{0,60}\b(?:help|assist|comply|provide|process|extract|fulfil|continue|engage|discuss|that)",
+    re.IGNORECASE | re.DOTALL,
+)
+_REMINDERS = {
+    "extract": (
+        "Give every entity and relationship in the format that was asked for and finish with the "
+        "end marker <|COMPLETE|>. If the text names none, answer with the end marker alone."
+    ),
+    "claims": (
+        "Give every claim in the format that was asked for and finish with the end marker "
+        "<|COMPLETE|>. If there is none, answer with the end marker alone."
+    ),
+    "report": (
+        "Answer with the one JSON object that was asked for and nothing else: with a title, a "
+        "summary, a rating, a rating_explanation and findings."
+    ),
+}
+_SHORTER = "Be briefer, so that the answer is complete."
+
+
+@dataclass(frozen=True, kw_only=True)
+class Complaint:
+    """Why a reply is no answer.
+
+    Attributes:
+        cause: For the user; it may quote the model.
+        told: For the model; it quotes nothing.
+        is_refusal: The model will not; it would not the next time either.
+        is_usable: What the reply holds may be used when a second one is no better.
+    """
+
+    cause: str
+    told: str
+    is_refusal: bool = False
+    is_usable: bool = False
+
+    def error(self, purpose: str) -> ProviderError:
+        """Return the failure of a chain whose second reply was no answer either."""
+        message = f"{self.cause} (asked for {purpose!r}, twice)"
+        if self.is_refusal:
+            return ContentFilterError(message)
+        return ProviderError(message, retryable=True)
+
+
+def asked_again(prompt: str, complaint: Complaint, purpose: str) -> str:
+    """Return the prompt with the complaint; the reply itself is never sent back."""
+    reminder = _REMINDERS.get(purpose, "")
+    return f"{prompt}\n\nYour last answer could not be used: {complaint.told}. {reminder}".rstrip()
+
+
+def about_text(reply: ChatReply) -> Complaint | None:
+    """Return what is wrong with a reply of which any text is an answer."""
+    limit = "token limit" if reply.finish_reason == "length" else reply.finish_reason
+    hint = "; raise max_tokens of the indexing_model" if reply.finish_reason == "length" else ""
+    answer = read_answer(reply.text)
+    if answer.is_unfinished and not answer.text:
+        return Complaint(
+            cause=f"the model produced no answer, only thoughts ({limit}){hint}",
+            told="it ended before your thoughts did. Think less and answer",
+        )
+    if not answer.text:
+        return Complaint(cause=f"the model produced no answer ({limit}){hint}", told="it was empty")
+    if answer.is_unfinished:
+        return Complaint(
+            cause=f"the model's thoughts never ended ({limit}){hint}",
+            told="it ended before your thoughts did. Think less and answer",
+        )
+    return None
+
+
+def about_extraction(reply: ChatReply, parsed: ParsedReply) -> Complaint | None:
+    """Return what is wrong with the first reply to an extraction prompt."""
+    found = parsed.extraction
+    nothing = about_text(reply)
+    if nothing is not None and not parsed.is_ended:
+        return nothing
+    if not parsed.seen:
+        return None if parsed.is_ended else _prose(reply.text)
+    if not found.entities and not found.relationships:
+        reasons = ", ".join(f"{count} {reason}" for reason, count in sorted(found.dropped.items()))
+        return Complaint(
+            cause=f"none of the model's {parsed.seen} records could be used: {reasons}",
+            told=f"none of its {parsed.seen} records could be read ({reasons})",
+        )
+    if parsed.is_cut or (reply.finish_reason == "length" and not parsed.is_ended):
+        return Complaint(
+            cause=f"the model's reply was cut off ({_limit(reply)})",
+            told=f"it was cut off in the middle. {_SHORTER}",
+            is_usable=True,
+        )
+    return None
+
+
+def about_claims(reply: ChatReply) -> Complaint | None:
+    """Return what is wrong with the first reply to a claims prompt."""
+    nothing = about_text(reply)
+    if nothing is not None:
+        return nothing
+    if "<|" in reply.text or "COMPLETE" in reply.text:
+        return None
+    return _prose(reply.text)
+
+
+def _prose(text: str) -> Complaint:
+    said = " ".join(read_answer(text).text.split())
+    quoted = said if len(said) <= _QUOTED else said[:_QUOTED] + "…"
+    if len(said) < 600 and _REFUSAL.search(said):
+        return Complaint(
+            cause=f"the model refused: {quoted!r}", told="it held no records", is_refusal=True
+        )
+    return Complaint(
+        cause=f"the model gave no records and no end marker: {quoted!r}",
+        told="it held no records and no end marker",
+    )
+
+
+def _limit(reply: ChatReply) -> str:
+    return "token limit" if reply.finish_reason == "length" else "in the middle of a record"

@@ -1,0 +1,160 @@
+"""Which failures end a build at once, which cost it one piece, and how many it may lose."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from holodeck.errors import (
+    AuthenticationError,
+    ContentFilterError,
+    ContextLengthError,
+    HolodeckError,
+    IndexingError,
+    ProviderError,
+    RateLimitError,
+)
+from holodeck.lib.contracts import Failure, RetryFailed
+from holodeck.lib.graphrag.build import Build
+
+__all__ = [
+    "KEPT",
+    "MEND",
+    "FailureGate",
+    "failed_last_time",
+    "failure_of",
+    "is_retried",
+    "said_of",
+    "summed_up",
+]
+
+KEPT = "What was paid for is kept"
+MEND = "'holodeck index' asks again for what may pass, 'holodeck index --retry-failed' for all"
+_SHOWN_CAUSES = 3
+_SHOWN_PLACES = 3
+_LONGEST_CAUSE = 300
+_PIECE = {"chunk": "chunks", "claims": "chunks", "summary": "summaries", "report": "reports"}
+
+
+def failure_of(error: HolodeckError, what: str, key: str, place: str = "") -> Failure:
+    """Return the failure of one piece.
+
+    Raises:
+        IndexingError: The next piece would fail alike: a wrong key, a model that is not there, a
+            quota that is used up, settings that the server refuses, or an error of no model.
+    """
+    if _is_of_all(error):
+        raise IndexingError(
+            f"the model that builds the index cannot be used: {error}. {KEPT}: mend it and run "
+            "'holodeck index' again to go on"
+        ) from error
+    cause = " ".join(str(error).split())
+    passing = isinstance(error, ProviderError) and error.retryable
+    return Failure(what=what, id=key, place=place, cause=cause[:_LONGEST_CAUSE], passing=passing)
+
+
+def _is_of_all(error: HolodeckError) -> bool:
+    if isinstance(error, AuthenticationError) or not isinstance(error, ProviderError):
+        return True
+    if isinstance(error, ContentFilterError | ContextLengthError) or error.retryable:
+        return False
+    # What the server will not do for one text; anything else it would not do for the next either.
+    return isinstance(error, RateLimitError) or error.status not in (400, 413, 422)
+
+
+class FailureGate:
+    """Takes the failures of one step's chunks, and ends the build when they are too many.
+
+    Args:
+        build: The build; its list of failures is filled.
+        total: Chunks of the step.
+    """
+
+    def __init__(self, build: Build, total: int) -> None:
+        self._build = build
+        self._total = total
+        self._failed: list[Failure] = []
+
+    def known(self, what: str, key: str, place: str) -> bool:
+        """Tell whether a piece failed in the last build and is to be left, and count it."""
+        failure = self._build.known_failures.get((what, key))
+        if failure is None:
+            return False
+        self.add(replace(failure, place=place))
+        return True
+
+    def add(self, failure: Failure) -> None:
+        """Count a failure.
+
+        Raises:
+            IndexingError: There are more than ``max_failed_share`` allows. The rest is not asked
+                for: what fails too often fails for a reason.
+        """
+        self._failed.append(failure)
+        # A share that was meant as a count may lie a hair below it: 0.07 * 100 is 7.000…1.
+        if len(self._failed) > self._build.max_failed_share * self._total + 1e-9:
+            raise self._too_many()
+
+    def close(self, succeeded: int) -> None:
+        """Add what failed to the build's account.
+
+        Raises:
+            IndexingError: Every chunk failed.
+        """
+        if not self._failed:
+            return
+        if not succeeded:
+            raise self._too_many()
+        failed = sorted(self._failed, key=lambda failure: (failure.place, failure.id))
+        self._build.failures.extend(failed)
+        self._build.warnings.append(f"{said_of(failed, self._total)}. {MEND}")
+
+    def _too_many(self) -> IndexingError:
+        places = sorted({failure.place for failure in self._failed if failure.place})
+        share = self._build.max_failed_share
+        return IndexingError(
+            f"{said_of(self._failed, self._total)}. That is more than graphrag.max_failed_share "
+            f"({share:g}) allows, or all, so nothing was published "
+            f"({', '.join(places[:_SHOWN_PLACES])}). {KEPT}: run 'holodeck index' again to ask "
+            "for the rest, or raise graphrag.max_failed_share"
+        )
+
+
+def is_retried(failure: Failure, retry_failed: RetryFailed) -> bool:
+    """Tell whether a piece that failed in the last build is asked for again."""
+    return failure.passing if retry_failed == "passing" else bool(retry_failed)
+
+
+def failed_last_time(failures: Sequence[Failure], retry_failed: RetryFailed) -> str | None:
+    """Return ``3 chunks and 1 report failed last time``, or ``None`` where none is retried."""
+    again = Counter(
+        "chunk" if failure.what == "claims" else failure.what
+        for failure in failures
+        if is_retried(failure, retry_failed)
+    )
+    if not again:
+        return None
+    counts = [
+        f"{count} {what if count == 1 else _PIECE[what]}" for what, count in sorted(again.items())
+    ]
+    return f"{' and '.join(counts)} failed last time"
+
+
+def said_of(failures: Sequence[Failure], total: int) -> str:
+    """Return ``3 of 412 chunks failed: cause (2), cause``."""
+    what = _PIECE[failures[0].what]
+    claims = " (claims)" if failures[0].what == "claims" else ""
+    return f"{len(failures)} of {total} {what} failed{claims}: {summed_up(failures)}"
+
+
+def summed_up(failures: Sequence[Failure]) -> str:
+    """Return the most frequent causes, with their counts."""
+    causes: Mapping[str, int] = Counter(failure.cause for failure in failures)
+    ranked = sorted(causes, key=lambda cause: (-causes[cause], cause))
+    shown = [
+        f"{cause} ({causes[cause]})" if causes[cause] > 1 else cause
+        for cause in ranked[:_SHOWN_CAUSES]
+    ]
+    more = len(ranked) - len(shown)
+    return "; ".join(shown) + (f"; and {more} other cause(s)" if more else "")
