@@ -17,11 +17,11 @@ import holodeck
 from holodeck.errors import ConfigError, IndexingError, MissingExtraError, MissingKeyError
 from holodeck.lib.contracts import ChatModel, ChatReply, ChatRequest, Embedder, Message
 from holodeck.lib.documents import OWN_FOLDER_MARK
-from holodeck.lib.providers import ProviderRow
+from holodeck.lib.providers import PROVIDER_TABLE, ProviderRow
 from holodeck.lib.providers.access import ModelAccess
 from holodeck.lib.resources import Resources
 from holodeck.models.config import ExecutionConfig
-from holodeck.models.llm import ModelSettings, ProviderName
+from holodeck.models.llm import PROVIDERS, ModelSettings, ProviderName
 
 if TYPE_CHECKING:
     import numpy as np
@@ -281,3 +281,8 @@ def test_the_table_of_providers_is_light() -> None:
     )
 
     assert done.stdout.strip() == "[]"
+
+
+def test_every_provider_that_yaml_may_name_has_a_row() -> None:
+    """A word in the ``Literal`` is a promise; a forgotten row would break it."""
+    assert set(PROVIDER_TABLE) == set(PROVIDERS)
