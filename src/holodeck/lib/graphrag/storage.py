@@ -95,15 +95,22 @@ class IndexMetadata:
 
 
 def _account(data: Mapping[str, Any]) -> BuildAccount:  # Any: JSON
-    """Read the account; keys of a later version are left aside."""
-    known = {item.name for item in fields(BuildAccount)}
-    content = {key: value for key, value in data.items() if key in known}
-    names = {item.name for item in fields(Failure)}
-    content["failures"] = tuple(
-        Failure(**{key: value for key, value in failure.items() if key in names})
-        for failure in content.get("failures", ())
-    )
-    return BuildAccount(**content)
+    """Read the account."""
+    content = _known(BuildAccount, data)
+    failures = tuple(Failure(**_known(Failure, each)) for each in content.get("failures", ()))
+    return BuildAccount(**{**content, "failures": failures})
+
+
+def _known(kind: type[BuildAccount | Failure], data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of ``kind``; keys of a later version are left aside.
+
+    Raises:
+        TypeError: There is something else where they should be.
+    """
+    if not isinstance(data, Mapping):
+        raise TypeError(f"{kind.__name__} is read from a mapping, not from {type(data).__name__}")
+    names = {item.name for item in fields(kind)}
+    return {key: value for key, value in data.items() if key in names}
 
 
 class GraphRAGStorage:

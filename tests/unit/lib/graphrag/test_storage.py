@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import logging
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from holodeck.errors import ConfigError, TableNotFoundError
+from holodeck.lib.contracts import BuildAccount, Failure
 from holodeck.lib.documents import OWN_FOLDER_MARK
 from holodeck.lib.graphrag.storage import GraphRAGStorage, IndexMetadata
 from holodeck.lib.graphrag.tables import SCHEMAS, write_rows
@@ -70,6 +72,28 @@ def test_index_metadata_serialization() -> None:
 
     assert restored == metadata()
     assert restored.entity_count == 100
+
+
+def test_what_became_of_a_build_is_read_as_it_was_written() -> None:
+    """Every failure comes back whole; what a later version adds to one is left aside."""
+    failure = Failure(what="chunk", id="u1", place="a.pdf, page 2", cause="no", passing=True)
+    account = BuildAccount(chunks={"done": 3, "failed": 1}, merged=2, failures=(failure,))
+    written = json.loads(json.dumps(replace(metadata(), account=account).to_dict()))
+    written["account"]["failures"][0]["later"] = written["account"]["later"] = 1
+
+    assert IndexMetadata.from_dict(written).account == account
+
+
+@pytest.mark.parametrize("account", [[], "x", {"failures": ["x"]}])
+def test_a_damaged_account_is_no_index(account: object, tmp_path: Path) -> None:
+    """It is warned of like any damaged record, and never a crash."""
+    storage = GraphRAGStorage(tool(), tmp_path)
+    publish(storage)
+    record = json.loads(storage.metadata_path.read_text(encoding="utf-8"))
+    text = json.dumps({**record, "account": account})
+    storage.metadata_path.write_text(text, encoding="utf-8")
+
+    assert storage.get_metadata() is None
 
 
 def test_the_default_folder_is_named_by_the_tool(tmp_path: Path) -> None:
