@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from holodeck.lib.vectorstore.terms import question_terms, text_terms
+from holodeck.lib.ranking.terms import question_terms, text_terms
 
 
 @pytest.mark.parametrize(
