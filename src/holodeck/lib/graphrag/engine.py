@@ -11,8 +11,9 @@ from typing import ClassVar
 from holodeck.errors import ConfigError, NotInitializedError, SearchError
 from holodeck.lib.contracts import IndexStatus, ProgressListener, SearchEngine
 from holodeck.lib.graphrag import require_graphrag
-from holodeck.lib.graphrag.graph_index import GraphIndex, open_index
+from holodeck.lib.graphrag.graph_index import GraphIndex
 from holodeck.lib.graphrag.indexer import GraphRAGIndexer
+from holodeck.lib.graphrag.open_index import open_index
 from holodeck.lib.graphrag.search import SEARCH_MODES
 from holodeck.lib.graphrag.storage import GraphRAGStorage, IndexMetadata
 from holodeck.lib.graphrag.thinkers import SEARCH
