@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from bench import gold
+from bench import gold, retrieval
 
-BENCHES = {"gold": gold.run}
+BENCHES = {"gold": gold.run, "retrieval": retrieval.run}
 """Name → function of the folder with data from outside, or None."""
 
 

@@ -34,7 +34,14 @@ from holodeck.lib.graphrag.storage import GraphRAGStorage
 from holodeck.models.tool import GraphRAGConfig, VectorstoreTool
 from holodeck.testing.resources import FixedResources
 
-__all__ = ["HashedWords", "Question", "build_graph", "fingerprint", "read_questions"]
+__all__ = [
+    "HashedWords",
+    "Question",
+    "build_graph",
+    "fingerprint",
+    "passage_mark",
+    "read_questions",
+]
 
 WIDTH = 1536
 MARK = 60  # letters and digits by which a passage is recognised in a context
