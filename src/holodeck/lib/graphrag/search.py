@@ -183,10 +183,7 @@ class GlobalSearchEngine(BaseSearchEngine):
         cited = _cited(response, "Reports")
         ordered = sorted(reports, key=lambda r: cited.get(r.number, len(cited)))
         units = dict.fromkeys(
-            unit
-            for report in ordered
-            if report.number in cited or not cited
-            for unit in index.communities[report.number].text_units
+            unit for report in ordered for unit in index.communities[report.number].text_units
         )
         return SearchResult(
             response=response,

@@ -320,13 +320,13 @@ async def test_global_search_reads_the_finest_reports_of_the_level(
     assert result.communities_used == len(numbers)
 
 
-async def test_global_sources_are_traced_through_the_cited_reports() -> None:
-    """A cited report leads to the documents of its community."""
-    made, _ = engine(GlobalSearchEngine, "Bob runs Vega [Data: Reports (2)].")
+async def test_global_sources_are_traced_through_the_reports_cited_ones_first() -> None:
+    """A report leads to the documents of its community; what else was in the context follows."""
+    made, _ = engine(GlobalSearchEngine, "Ann runs Orion [Data: Reports (1)].")
     result = await made.search("all?")
 
-    assert [source.path for source in result.sources] == ["u2.txt"]
-    assert result.references == {"Reports": {"2": "Report 2"}}
+    assert [source.path for source in result.sources] == ["u1.txt", "u2.txt"]
+    assert result.references == {"Reports": {"1": "Report 1"}}
 
 
 async def test_an_empty_index_says_so_without_a_call() -> None:
