@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from bench import gold, retrieval
+from bench import gold, query, retrieval
 
-BENCHES = {"gold": gold.run, "retrieval": retrieval.run}
+BENCHES = {"gold": gold.run, "retrieval": retrieval.run, "query": query.run}
 """Name → function of the folder with data from outside, or None."""
 
 

@@ -260,6 +260,10 @@ class GraphIndex:
         """Return, for every entity that has one, its communities of every level up to ``level``."""
         return self._of_level("all", level, self._all)
 
+    def reported_communities(self, level: int) -> frozenset[int]:
+        """Return the communities of every level up to ``level`` that have a report."""
+        return self._of_level("reported", level, self._reported)
+
     @cached_property
     def words(self) -> SearchWords:
         """What the records' words say of a question; made when it is first asked for."""
@@ -302,6 +306,10 @@ class GraphIndex:
             if community.level <= level:
                 finest |= dict.fromkeys(community.entities, community.number)
         return finest
+
+    def _reported(self, level: int) -> frozenset[int]:
+        known = self.communities.keys() & self.reports.keys()
+        return frozenset(number for number in known if self.communities[number].level <= level)
 
     def _all(self, level: int) -> dict[int, list[int]]:
         found: dict[int, list[int]] = {}

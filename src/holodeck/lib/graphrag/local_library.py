@@ -84,11 +84,7 @@ def _reports(
     index: GraphIndex, entities: Sequence[int], level: int, budget: float
 ) -> tuple[str, list[int]]:
     """Return the reports of all levels 0..level; those of most entities first, then by rank."""
-    usable = {
-        number
-        for number in index.reports
-        if number in index.communities and index.communities[number].level <= level
-    }
+    usable = index.reported_communities(level)
     if not entities or not usable:
         return "", []
     communities = index.all_communities(level)

@@ -29,17 +29,15 @@ class Spread:
     Attributes:
         entities: How many of the nodes are entities.
         nodes: How many nodes there are.
-        sources: Node that each step leads from; sorted by ``targets``.
-        starts: Where the steps to each node of ``reached`` start.
-        reached: The nodes that a step leads to, in order.
+        sources: Node that each step leads from.
+        targets: Node that each step leads to, in order: the sums go through memory once.
         shares: Probability of each step.
     """
 
     entities: int
     nodes: int
     sources: Rows
-    starts: Rows
-    reached: Rows
+    targets: Rows
     shares: Reals
 
     def walk(self, seeds: Reals) -> tuple[Reals, Reals]:
@@ -52,9 +50,9 @@ class Spread:
             return np.zeros(self.entities), np.zeros(self.nodes - self.entities)
         start = seeds / total
         at = start
-        for _ in range(STEPS if self.sources.size else 0):
-            gone_on = np.zeros(self.nodes)
-            gone_on[self.reached] = np.add.reduceat(at[self.sources] * self.shares, self.starts)
+        for _ in range(STEPS):
+            moved = at.take(self.sources) * self.shares
+            gone_on = np.bincount(self.targets, weights=moved, minlength=self.nodes)
             at = (1 - DAMPING) * start + DAMPING * gone_on
         return at[: self.entities], at[self.entities :]
 
@@ -92,12 +90,10 @@ def spread_over(
     order = np.argsort(ends, kind="stable")
     begins, ends, worth = begins[order], ends[order], worth[order]
     shares = worth / np.where(out[begins] > 0, out[begins], 1.0)
-    reached, starts = np.unique(ends, return_index=True)
     return Spread(
         entities=entities,
         nodes=nodes,
         sources=begins,
-        starts=starts.astype(np.int64),
-        reached=reached,
+        targets=ends,
         shares=shares,
     )
