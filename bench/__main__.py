@@ -5,9 +5,14 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from bench import gold, replies
+from bench import gold, query, replies, retrieval
 
-BENCHES = {"gold": gold.run, "replies": replies.run}
+BENCHES = {
+    "gold": gold.run,
+    "replies": replies.run,
+    "retrieval": retrieval.run,
+    "query": query.run,
+}
 """Name → function of the folder with data from outside, or None."""
 
 

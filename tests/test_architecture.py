@@ -30,7 +30,7 @@ BASE_MODULES = (
     "questions",
 )
 BASE = frozenset({"errors", "models", "base"})
-WORK = BASE | {"readers", "chunking", "resources", "indexes"}
+WORK = BASE | {"readers", "chunking", "resources", "indexes", "ranking"}
 ROOMS: dict[str, frozenset[str]] = {
     # room: the rooms below it, which it may import
     "errors": frozenset(),
@@ -43,6 +43,7 @@ ROOMS: dict[str, frozenset[str]] = {
     "providers": BASE,
     "resources": BASE | {"providers"},
     "indexes": BASE | {"chunking"},
+    "ranking": BASE,
     "vectorstore": WORK,
     "graphrag": WORK,
     "engines": BASE,

@@ -103,6 +103,14 @@ class GraphRAGConfig(StrictModel):
             "community of at most this level counts"
         ),
     )
+    ranking: Literal["graph", "library"] = Field(
+        default="graph",
+        description=(
+            "How local search fills its context: 'graph' ranks texts by a walk over the graph that "
+            "starts at what resembles the question; 'library' gives the context that Microsoft's "
+            "graphrag library builds. Takes effect without a new index"
+        ),
+    )
     indexing_model: GraphRAGModelConfig | None = Field(
         default=None,
         description="LLM for indexing: extraction, summaries, reports; default: the agent's",

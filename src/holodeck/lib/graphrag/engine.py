@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import threading
 from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar
@@ -11,8 +12,9 @@ from typing import ClassVar
 from holodeck.errors import ConfigError, NotInitializedError, SearchError
 from holodeck.lib.contracts import IndexStatus, ProgressListener, RetryFailed, SearchEngine
 from holodeck.lib.graphrag import require_graphrag
-from holodeck.lib.graphrag.graph_index import GraphIndex, open_index
+from holodeck.lib.graphrag.graph_index import GraphIndex
 from holodeck.lib.graphrag.indexer import GraphRAGIndexer
+from holodeck.lib.graphrag.open_index import open_index
 from holodeck.lib.graphrag.search import SEARCH_MODES
 from holodeck.lib.graphrag.storage import GraphRAGStorage, IndexMetadata
 from holodeck.lib.graphrag.thinkers import SEARCH
@@ -91,6 +93,8 @@ class GraphRAGEngine(SearchEngine):
         self._metadata: IndexMetadata | None = None
         self._index: GraphIndex | None = None
         self._lease: Lease | None = None
+        self._stamp: tuple[int, int] | None = None
+        self._opening = threading.Lock()
 
     @staticmethod
     def _base(base_dir: str | None) -> Path:
@@ -188,7 +192,36 @@ class GraphRAGEngine(SearchEngine):
         if graphrag is not None and graphrag.search_model is not None:
             self._resources.check(graphrag.search_model, SEARCH)
 
+    async def _current(self) -> GraphIndex | None:
+        """Return the open index; one that another process replaced meanwhile is opened first.
+
+        A search that runs keeps the index that it began with.
+        """
+        if self._index is not None and self._read_stamp() not in (None, self._stamp):
+            await asyncio.to_thread(self._reopen)
+        return self._index
+
+    def _reopen(self) -> None:
+        with self._opening:
+            stamp, metadata = self._read_stamp(), self._storage.get_metadata()
+            if metadata is None or stamp == self._stamp:
+                return
+            if self._metadata is not None and metadata.generation == self._metadata.generation:
+                self._metadata, self._stamp = metadata, stamp
+                return
+            logger.info("the index of tool %r was replaced: opening it", self.config.name)
+            self._open()
+
+    def _read_stamp(self) -> tuple[int, int] | None:
+        """Return what changes whenever an index is committed; ``None`` without an index."""
+        try:
+            status = self._storage.metadata_path.stat()
+        except OSError:
+            return None
+        return (status.st_ino, status.st_mtime_ns)
+
     def _open(self) -> None:
+        stamp = self._read_stamp()
         metadata, lease = lease_current(
             self._indexer.published, lambda record: self._storage.lease(record.generation)
         )
@@ -199,6 +232,7 @@ class GraphRAGEngine(SearchEngine):
             raise
         self._release()
         self._metadata, self._index, self._lease = metadata, index, lease
+        self._stamp = stamp
 
     async def retrieve(
         self, query: str, *, mode: str | None = None, answer: bool = True
@@ -210,7 +244,8 @@ class GraphRAGEngine(SearchEngine):
             SearchError: The question could not be answered, or not within
                 ``execution.search_timeout``.
         """
-        if self._index is None:
+        index = await self._current()
+        if index is None:
             raise NotInitializedError(
                 f"GraphRAG engine {self.config.name!r} is not initialized: call initialize() first"
             )
@@ -226,7 +261,7 @@ class GraphRAGEngine(SearchEngine):
             self._storage,
             resolved=self._resolved,
             resources=self._resources,
-            index=self._index,
+            index=index,
         )
         budget = self._execution.search_timeout
         try:

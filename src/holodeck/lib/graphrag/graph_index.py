@@ -1,17 +1,20 @@
-"""An index opened for search: the tables of one generation, held in memory, and its vectors."""
+"""An index opened for search: the columns of one generation's tables, its links and its vectors.
+
+A record is known by its row in its table. What a search reads for every candidate is a numpy
+column; the records that a context shows are made when they are shown.
+"""
 
 from __future__ import annotations
 
-import json
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
+from typing import TypeVar
 
-from holodeck.errors import TableNotFoundError
+import numpy as np
+from numpy.typing import NDArray
+
 from holodeck.lib.contracts import (
-    Claim,
     ContextClaim,
     ContextEntity,
     ContextRelationship,
@@ -19,30 +22,194 @@ from holodeck.lib.contracts import (
     ContextTextUnit,
 )
 from holodeck.lib.documents import Place
-from holodeck.lib.graphrag.tables import read_rows
+from holodeck.lib.graphrag.search_words import SearchWords
+from holodeck.lib.graphrag.spread import Spread, spread_over
+from holodeck.lib.graphrag.write_context import TokenCounts
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-__all__ = ["PROMPTS_FILE", "Community", "GraphIndex", "Vectors", "open_index"]
+__all__ = [
+    "PROMPTS_FILE",
+    "Community",
+    "Edges",
+    "Entities",
+    "GraphIndex",
+    "Links",
+    "TextUnits",
+    "Vectors",
+]
 
 PROMPTS_FILE = "prompts.json"
 """The search prompts, kept beside the tables so that a search needs no library."""
 
+Rows = NDArray[np.int64]
+Made = TypeVar("Made")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Links:
+    """Which rows of one table belong to each row of another, in the order of the table.
+
+    Attributes:
+        starts: ``rows[starts[i]:starts[i + 1]]`` belong to row ``i``.
+    """
+
+    starts: Rows
+    rows: Rows
+
+    def of(self, row: int) -> Rows:
+        """Return the rows that belong to ``row``."""
+        return self.rows[self.starts[row] : self.starts[row + 1]]
+
+    def count_within(self, row: int, wanted: NDArray[np.bool_]) -> int:
+        """Return how many of the rows that belong to ``row`` are wanted."""
+        return int(np.count_nonzero(wanted[self.of(row)]))
+
+    @property
+    def counts(self) -> Rows:
+        """How many rows belong to each row."""
+        return np.diff(self.starts)
+
+    @property
+    def owners(self) -> Rows:
+        """For every entry of ``rows``, the row that it belongs to."""
+        return np.repeat(np.arange(len(self.starts) - 1), self.counts)
+
+    @classmethod
+    def of_lists(cls, lists: Sequence[Sequence[int]]) -> Links:
+        """Return the links that lists of rows, one for each row, stand for."""
+        sizes = np.fromiter((len(each) for each in lists), dtype=np.int64, count=len(lists))
+        flat = [row for each in lists for row in each]
+        starts = np.concatenate(([0], np.cumsum(sizes)))
+        return cls(starts=starts.astype(np.int64), rows=np.asarray(flat, dtype=np.int64))
+
+    @classmethod
+    def of_owners(cls, owners: Rows, rows: Rows, count: int) -> Links:
+        """Return the links of ``count`` rows from pairs; pairs of one owner keep their order."""
+        order = np.argsort(owners, kind="stable")
+        sizes = np.bincount(owners, minlength=count)
+        starts = np.concatenate(([0], np.cumsum(sizes)))
+        return cls(starts=starts.astype(np.int64), rows=rows[order])
+
 
 @dataclass(frozen=True, kw_only=True)
 class Vectors:
-    """A vector table: ``matrix[i]`` belongs to ``ids[i]``; rows have length 1."""
+    """A vector table: ``matrix[i]`` belongs to row ``rows[i]`` of the table that it describes."""
 
-    ids: tuple[str, ...]
+    rows: Rows
     matrix: NDArray[np.float32]
 
-    def nearest(self, query: NDArray[np.float32], count: int) -> list[tuple[str, float]]:
-        """Return ids and cosines of the ``count`` nearest, exactly; ties by id."""
-        scores = self.matrix @ query
-        order = sorted(range(len(self.ids)), key=lambda i: (-scores[i], self.ids[i]))
-        return [(self.ids[i], float(scores[i])) for i in order[:count]]
+    @cached_property
+    def _squares(self) -> NDArray[np.float32]:
+        squares: NDArray[np.float32] = np.einsum("ij,ij->i", self.matrix, self.matrix)
+        return squares
+
+    def similarities(self, query: NDArray[np.float32], count: int) -> NDArray[np.float32]:
+        """Return the dot product with each of ``count`` rows; 0 for a row without a vector."""
+        found = np.zeros(count, dtype=np.float32)
+        found[self.rows] = self.matrix @ query
+        return found
+
+    def nearest(self, query: NDArray[np.float32], count: int) -> Rows:
+        """Return the rows of the ``count`` vectors nearest to ``query``, exactly; ties by row.
+
+        Near is the Euclidean distance, as in the store of the library.
+        """
+        distances = self._squares - 2 * (self.matrix @ query)
+        places = np.arange(distances.size)
+        if count < distances.size:
+            greatest = np.partition(distances, count)[count]
+            places = np.flatnonzero(distances <= greatest)
+        order = np.lexsort((self.rows[places], distances[places]))
+        nearest: Rows = self.rows[places[order]][:count]
+        return nearest
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entities:
+    """The entities; ``edges`` and ``units`` are the relationships and text units of each."""
+
+    ids: Sequence[str]
+    numbers: Sequence[int]
+    titles: Sequence[str]
+    types: Sequence[str]
+    descriptions: Sequence[str]
+    degrees: Sequence[int]
+    edges: Links
+    units: Links
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def record(self, row: int) -> ContextEntity:
+        """Return an entity as a context shows it."""
+        return ContextEntity(
+            number=self.numbers[row],
+            title=self.titles[row],
+            description=self.descriptions[row],
+            type=self.types[row],
+            degree=self.degrees[row],
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Edges:
+    """The relationships.
+
+    Attributes:
+        sources: Row of the entity that each leads from; a row past the last entity is a title
+            that the index holds no entity for.
+        targets: Row of the entity that each leads to.
+        ranks: The greater, the more its two entities are connected.
+    """
+
+    ids: Sequence[str]
+    numbers: Sequence[int]
+    source_titles: Sequence[str]
+    target_titles: Sequence[str]
+    descriptions: Sequence[str]
+    weights: Sequence[float]
+    sources: Rows
+    targets: Rows
+    ranks: Rows
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def record(self, row: int) -> ContextRelationship:
+        """Return a relationship as a context shows it."""
+        return ContextRelationship(
+            number=self.numbers[row],
+            source=self.source_titles[row],
+            target=self.target_titles[row],
+            description=self.descriptions[row],
+            weight=self.weights[row],
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class TextUnits:
+    """The text units; a row is the number by which an answer refers to one.
+
+    Attributes:
+        edges: The relationships that are stated in each.
+        places: Where each stands.
+    """
+
+    ids: Sequence[str]
+    texts: Sequence[str]
+    edges: Links
+    places: Sequence[Sequence[Place]]
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @cached_property
+    def lengths(self) -> NDArray[np.float64]:
+        """Characters of each text."""
+        return np.fromiter(map(len, self.texts), dtype=np.float64, count=len(self.texts))
+
+    def record(self, row: int) -> ContextTextUnit:
+        """Return a text unit as a context shows it."""
+        return ContextTextUnit(number=row, text=self.texts[row])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,8 +218,8 @@ class Community:
 
     number: int
     level: int
-    entity_ids: tuple[str, ...]
-    text_unit_ids: tuple[str, ...]
+    entities: Sequence[int]
+    text_units: Sequence[int]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,179 +227,94 @@ class GraphIndex:
     """One generation of an index.
 
     Attributes:
-        entities: Entity id → record.
-        units_of_entity: Entity id → ids of the text units it occurs in.
-        entity_of_title: Title → entity id.
-        edges: Relationship id → record.
-        units_of_edge: Relationship id → ids of the text units it is stated in.
-        edges_of_entity: Entity title → ids of its relationships, in table order.
         claims: Entity title → claims about it, in table order.
-        text_units: Text unit id → record.
-        places: Text unit id → every place where it stands.
-        communities: Community number → record.
+        communities: Community number → record, in table order.
         reports: Community number → report.
         entity_vectors: Of title and description; ``None`` when there are no entities.
         unit_vectors: Of the text units' texts.
         prompts: The search prompts, by our names.
+        token_counts: Of the lines that contexts were made of so far.
     """
 
-    entities: Mapping[str, ContextEntity]
-    units_of_entity: Mapping[str, Sequence[str]]
-    entity_of_title: Mapping[str, str]
-    edges: Mapping[str, ContextRelationship]
-    edge_ranks: Mapping[str, int]
-    units_of_edge: Mapping[str, Sequence[str]]
-    edges_of_entity: Mapping[str, Sequence[str]]
+    entities: Entities
+    edges: Edges
+    text_units: TextUnits
     claims: Mapping[str, Sequence[ContextClaim]]
-    text_units: Mapping[str, ContextTextUnit]
-    places: Mapping[str, Sequence[Place]]
     communities: Mapping[int, Community]
     reports: Mapping[int, ContextReport]
     entity_vectors: Vectors | None
     unit_vectors: Vectors | None
     prompts: Mapping[str, str] = field(default_factory=dict)
+    token_counts: TokenCounts = field(default_factory=TokenCounts, repr=False)
 
-    @property
+    @cached_property
     def deepest_level(self) -> int:
         """The finest level there is; -1 without communities."""
         return max((community.level for community in self.communities.values()), default=-1)
 
-    def finest_communities(self, level: int) -> dict[str, int]:
+    def finest_communities(self, level: int) -> dict[int, int]:
         """Return, for every entity that has one, its finest community of at most ``level``."""
-        finest: dict[str, int] = {}
+        return self._of_level("finest", level, self._finest)
+
+    def all_communities(self, level: int) -> dict[int, list[int]]:
+        """Return, for every entity that has one, its communities of every level up to ``level``."""
+        return self._of_level("all", level, self._all)
+
+    def reported_communities(self, level: int) -> frozenset[int]:
+        """Return the communities of every level up to ``level`` that have a report."""
+        return self._of_level("reported", level, self._reported)
+
+    @cached_property
+    def words(self) -> SearchWords:
+        """What the records' words say of a question; made when it is first asked for."""
+        return SearchWords(
+            titles=self.entities.titles,
+            entities=self.entities.descriptions,
+            edges=self.edges.descriptions,
+            units=self.text_units.texts,
+        )
+
+    @cached_property
+    def spread(self) -> Spread:
+        """Entities, relationships and text units as one graph to walk on."""
+        count = len(self.entities)
+        known = (self.edges.sources < count) & (self.edges.targets < count)
+        return spread_over(
+            entities=count,
+            units=len(self.text_units),
+            sources=self.edges.sources[known],
+            targets=self.edges.targets[known],
+            weights=np.asarray(self.edges.weights, dtype=np.float64)[known],
+            mentioned=self.entities.units.owners,
+            mentions=self.entities.units.rows,
+        )
+
+    @cached_property
+    def _levels(self) -> dict[tuple[str, int], dict[int, object]]:
+        return {}
+
+    def _of_level(self, name: str, level: int, make: Callable[[int], Made]) -> Made:
+        """Return what ``make`` says of a level, made once; levels past the deepest are one."""
+        key = (name, min(level, self.deepest_level))
+        if key not in self._levels:
+            self._levels[key] = make(key[1])  # type: ignore[assignment]  # one kind for each name
+        return self._levels[key]  # type: ignore[return-value]  # as above
+
+    def _finest(self, level: int) -> dict[int, int]:
+        finest: dict[int, int] = {}
         for community in sorted(self.communities.values(), key=lambda c: c.level):
             if community.level <= level:
-                finest |= dict.fromkeys(community.entity_ids, community.number)
+                finest |= dict.fromkeys(community.entities, community.number)
         return finest
 
+    def _reported(self, level: int) -> frozenset[int]:
+        known = self.communities.keys() & self.reports.keys()
+        return frozenset(number for number in known if self.communities[number].level <= level)
 
-def open_index(tables: Path, vectors: Path) -> GraphIndex:
-    """Open the tables and vectors of a generation.
-
-    Raises:
-        TableNotFoundError: A table is missing or damaged.
-    """
-    entities = read_rows(tables, "entities")
-    edges = read_rows(tables, "relationships")
-    edges_of_entity: dict[str, list[str]] = defaultdict(list)
-    for row in edges:
-        for title in dict.fromkeys((row["source"], row["target"])):
-            edges_of_entity[title].append(row["id"])
-    return GraphIndex(
-        entities={row["id"]: _entity(row) for row in entities},
-        units_of_entity={row["id"]: row["text_unit_ids"] or () for row in entities},
-        entity_of_title={row["title"]: row["id"] for row in entities},
-        edges={row["id"]: _edge(row) for row in edges},
-        edge_ranks={row["id"]: int(row["combined_degree"] or 0) for row in edges},
-        units_of_edge={row["id"]: row["text_unit_ids"] or () for row in edges},
-        edges_of_entity=edges_of_entity,
-        claims=_claims(tables),
-        text_units={
-            row["id"]: ContextTextUnit(number=row["human_readable_id"], text=row["text"])
-            for row in read_rows(tables, "text_units", ["id", "human_readable_id", "text"])
-        },
-        places=_places(tables),
-        communities={row["community"]: _community(row) for row in read_rows(tables, "communities")},
-        reports={row["community"]: _report(row) for row in read_rows(tables, "community_reports")},
-        entity_vectors=_vectors(vectors, "entity_description"),
-        unit_vectors=_vectors(vectors, "text_unit_text"),
-        prompts=_prompts(tables),
-    )
-
-
-def _entity(row: Mapping[str, Any]) -> ContextEntity:
-    return ContextEntity(
-        number=row["human_readable_id"],
-        title=row["title"],
-        description=row["description"] or "",
-        type=row["type"] or "",
-        degree=int(row["degree"] or 0),
-    )
-
-
-def _edge(row: Mapping[str, Any]) -> ContextRelationship:
-    return ContextRelationship(
-        number=row["human_readable_id"],
-        source=row["source"],
-        target=row["target"],
-        description=row["description"] or "",
-        weight=row["weight"] or 0.0,
-    )
-
-
-def _community(row: Mapping[str, Any]) -> Community:
-    return Community(
-        number=row["community"],
-        level=row["level"],
-        entity_ids=tuple(row["entity_ids"] or ()),
-        text_unit_ids=tuple(row["text_unit_ids"] or ()),
-    )
-
-
-def _report(row: Mapping[str, Any]) -> ContextReport:
-    return ContextReport(
-        number=row["community"],
-        title=row["title"],
-        content=row["full_content"],
-        rank=row["rank"] or 0.0,
-        summary=row["summary"] or "",
-    )
-
-
-def _claims(tables: Path) -> dict[str, list[ContextClaim]]:
-    """Return the claims by subject; an index that was built without them has none."""
-    claims: dict[str, list[ContextClaim]] = defaultdict(list)
-    if (tables / "covariates.parquet").exists():
-        for row in read_rows(tables, "covariates"):
-            claim = Claim(
-                subject=row["subject_id"],
-                object=row["object_id"] or "",
-                type=row["type"] or "",
-                status=row["status"] or "",
-                start_date=row["start_date"] or "",
-                end_date=row["end_date"] or "",
-                description=row["description"] or "",
-                source_text=row["source_text"] or "",
-            )
-            number = row["human_readable_id"]
-            claims[claim.subject].append(ContextClaim(number=number, claim=claim))
-    return claims
-
-
-def _places(tables: Path) -> dict[str, list[Place]]:
-    places: dict[str, list[Place]] = defaultdict(list)
-    for row in read_rows(tables, "sources"):
-        place = Place(path=row["path"], page=row["page"], row=row["row"])
-        places[row["text_unit_id"]].append(place)
-    return places
-
-
-def _vectors(folder: Path, table: str) -> Vectors | None:
-    """Return a vector table; an index without rows for it has none."""
-    if not (folder / f"{table}.lance").is_dir():
-        return None
-    import lancedb
-    import numpy as np
-
-    try:
-        content = lancedb.connect(str(folder)).open_table(table).to_arrow()
-    except (OSError, ValueError, RuntimeError) as error:
-        raise TableNotFoundError(
-            f"the vectors {table!r} in {folder} cannot be read ({type(error).__name__}): build the "
-            "index again with 'holodeck index --force'"
-        ) from error
-    column = content["vector"].combine_chunks()
-    matrix = np.asarray(column.flatten(), dtype=np.float32).reshape(len(column), -1)
-    return Vectors(ids=tuple(content["id"].to_pylist()), matrix=matrix)
-
-
-def _prompts(tables: Path) -> dict[str, str]:
-    path = tables / PROMPTS_FILE
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise TableNotFoundError(
-            f"the search prompts {path} cannot be read ({type(error).__name__}): build the index "
-            "again with 'holodeck index --force'"
-        ) from error
-    return {str(name): str(text) for name, text in content.items()}
+    def _all(self, level: int) -> dict[int, list[int]]:
+        found: dict[int, list[int]] = {}
+        for community in self.communities.values():
+            if community.level <= level:
+                for row in community.entities:
+                    found.setdefault(row, []).append(community.number)
+        return found

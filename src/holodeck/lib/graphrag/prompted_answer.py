@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from holodeck.errors import ProviderError, SearchError
+from holodeck.errors import ContextLengthError, ProviderError, SearchError
 from holodeck.lib.contracts import (
     Answer,
     AnswerContext,
@@ -70,26 +70,44 @@ class PromptedAnswerSteps:
         Raises:
             SearchError: No batch could be read; "nothing relevant" is an answer, this is not.
         """
-        batches = _batches(reports)
         limit = asyncio.Semaphore(MAP_CONCURRENCY)
-
-        async def read(batch: Sequence[ContextReport]) -> list[_Point] | None:
-            async with limit:
-                return await self._points(question, batch)
-
-        mapped = await asyncio.gather(*(read(batch) for batch in batches))
+        batches = _batches(reports)
+        parts = await asyncio.gather(*(self._read(question, batch, limit) for batch in batches))
+        mapped = [points for part in parts for points in part]
         failed = sum(points is None for points in mapped)
-        if batches and failed == len(batches):
+        if mapped and failed == len(mapped):
             raise SearchError(
                 f"global search failed: the model's replies to all {failed} batch(es) of reports "
-                "were not the JSON that was asked for; try another search_model"
+                "were not the JSON that was asked for, or the reports are longer than it takes; "
+                "try another search_model"
             )
-        notes = (f"{failed} of {len(batches)} batches of reports could not be read",)
+        notes = (f"{failed} of {len(mapped)} batches of reports could not be read",)
         points = [point for found in mapped if found for point in found if point.score > 0]
         if not points:
             return Answer(text=NOTHING_RELEVANT, notes=notes if failed else ())
         text = await self._reduce(question, points)
         return Answer(text=text, notes=notes if failed else ())
+
+    async def _read(
+        self, question: str, batch: Sequence[ContextReport], limit: asyncio.Semaphore
+    ) -> list[list[_Point] | None]:
+        """Return the points of a batch; of its halves where the whole is too long for the model.
+
+        A reply that cannot be read is asked for once more; ``None`` stands for one that is lost.
+        """
+        try:
+            async with limit:
+                points = await self._points(question, batch)
+                if points is None:
+                    points = await self._points(question, batch)
+        except ContextLengthError:
+            if len(batch) == 1:
+                return [None]
+            middle = len(batch) // 2
+            halves = (batch[:middle], batch[middle:])
+            parts = await asyncio.gather(*(self._read(question, half, limit) for half in halves))
+            return [points for part in parts for points in part]
+        return [points]
 
     async def _points(self, question: str, batch: Sequence[ContextReport]) -> list[_Point] | None:
         system = fill(

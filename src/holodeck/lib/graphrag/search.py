@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
@@ -9,8 +10,9 @@ from typing import TYPE_CHECKING
 
 from holodeck.errors import NotInitializedError, SearchError
 from holodeck.lib.contracts import AnswerSteps, ContextReport
-from holodeck.lib.graphrag.graph_index import GraphIndex, open_index
-from holodeck.lib.graphrag.local_context import select_local
+from holodeck.lib.graphrag.graph_index import GraphIndex
+from holodeck.lib.graphrag.local_context import LocalQuestion, select_local
+from holodeck.lib.graphrag.open_index import open_index
 from holodeck.lib.graphrag.thinkers import open_answer_steps
 from holodeck.lib.graphrag.write_context import report_batch
 from holodeck.lib.questions import accept_question
@@ -125,11 +127,13 @@ class LocalSearchEngine(BaseSearchEngine):
     async def _search(
         self, index: GraphIndex, question: str, notes: tuple[str, ...], answer: bool
     ) -> SearchResult:
-        if not index.entities:
+        if not len(index.entities):
             return SearchResult(response=NO_ENTITIES, search_mode=self.mode, notes=notes)
         embedder = self._resources.embedder(self._resolved.embedding, "embedding_model")
         query = (await embedder.embed([question]))[0]
-        selection = select_local(index, question, query, self._graphrag.community_level)
+        asked = LocalQuestion(text=question, vector=query, level=self._graphrag.community_level)
+        # Off the loop: other searches go on meanwhile.
+        selection = await asyncio.to_thread(select_local, index, asked, self._graphrag.ranking)
         context = selection.context
         response, more = "", tuple[str, ...]()
         if answer:
@@ -138,7 +142,7 @@ class LocalSearchEngine(BaseSearchEngine):
         return SearchResult(
             response=response,
             search_mode=self.mode,
-            sources=tuple(_sources(index, selection.text_unit_ids, _cited(response, "Sources"))),
+            sources=tuple(_sources(index, selection.text_units, _cited(response, "Sources"))),
             entities_used=len(context.entities),
             communities_used=len(context.reports),
             context=context.text,
@@ -152,8 +156,8 @@ class LocalSearchEngine(BaseSearchEngine):
                     "Claims": {c.number: c.claim.description for c in context.claims},
                     "Reports": {r.number: r.title for r in context.reports},
                     "Sources": {
-                        index.text_units[key].number: ", ".join(map(str, index.places[key]))
-                        for key in selection.text_unit_ids
+                        row: ", ".join(map(str, index.text_units.places[row]))
+                        for row in selection.text_units
                     },
                 },
             ),
@@ -179,10 +183,7 @@ class GlobalSearchEngine(BaseSearchEngine):
         cited = _cited(response, "Reports")
         ordered = sorted(reports, key=lambda r: cited.get(r.number, len(cited)))
         units = dict.fromkeys(
-            unit
-            for report in ordered
-            if report.number in cited or not cited
-            for unit in index.communities[report.number].text_unit_ids
+            unit for report in ordered for unit in index.communities[report.number].text_units
         )
         return SearchResult(
             response=response,
@@ -217,22 +218,13 @@ def create_search_engine(
     return SEARCH_MODES[graphrag.search_mode](tool_config, storage)
 
 
-def _sources(
-    index: GraphIndex, text_unit_ids: Iterable[str], cited: dict[int, int]
-) -> list[Source]:
+def _sources(index: GraphIndex, text_units: Iterable[int], cited: dict[int, int]) -> list[Source]:
     """Return the places of the text units; cited ones first, in the order they are cited."""
-    units = sorted(
-        text_unit_ids, key=lambda key: cited.get(index.text_units[key].number, len(cited))
-    )
+    units = index.text_units
     return [
-        Source(
-            place=place,
-            text_unit_id=key,
-            reference=index.text_units[key].number,
-            text=index.text_units[key].text,
-        )
-        for key in units
-        for place in index.places[key]
+        Source(place=place, text_unit_id=units.ids[row], reference=row, text=units.texts[row])
+        for row in sorted(text_units, key=lambda row: cited.get(row, len(cited)))
+        for place in units.places[row]
     ]
 
 

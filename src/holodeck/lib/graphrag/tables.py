@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 
 from holodeck.errors import TableNotFoundError
 
-__all__ = ["ALWAYS", "OURS", "SCHEMAS", "read_rows", "write_rows"]
+__all__ = ["ALWAYS", "OURS", "SCHEMAS", "read_columns", "read_rows", "write_rows"]
 
 _TEXT: Final = pa.string()
 _NUMBER: Final = pa.int64()
@@ -157,13 +157,33 @@ def read_rows(
     Raises:
         TableNotFoundError: The table is missing or damaged.
     """
+    rows: list[dict[str, Any]] = _read(folder, table, columns).to_pylist()
+    return rows
+
+
+def read_columns(folder: Path, table: str, columns: Sequence[str]) -> dict[str, list[Any]]:
+    """Return columns of ``folder/table.parquet``, each as a list in the order of the rows.
+
+    Raises:
+        TableNotFoundError: The table is missing or damaged, or has not these columns.
+    """
+    content = _read(folder, table, columns)
+    missing = [name for name in columns if name not in content.column_names]
+    if missing:
+        raise TableNotFoundError(
+            f"table {table!r} in {folder} has no column {', '.join(map(repr, missing))}: it was "
+            "built by a version of graphrag that is not supported here; build the index again "
+            "with 'holodeck index --force'"
+        )
+    return {name: content[name].to_pylist() for name in columns}
+
+
+def _read(folder: Path, table: str, columns: Sequence[str] | None) -> pa.Table:
     path = folder / f"{table}.parquet"
     try:
-        content = pq.read_table(path, columns=None if columns is None else list(columns))
+        return pq.read_table(path, columns=None if columns is None else list(columns))
     except (OSError, pa.ArrowException) as error:
         raise TableNotFoundError(
             f"table {table!r} cannot be read from {path} ({type(error).__name__}): the index is "
             "incomplete; build it again with 'holodeck index --force'"
         ) from error
-    rows: list[dict[str, Any]] = content.to_pylist()
-    return rows

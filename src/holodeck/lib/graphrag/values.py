@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-__all__ = ["LOCAL", "MAP", "REDUCE", "REPORT_WORDS", "LocalValues", "ReplyValues"]
+__all__ = [
+    "GRAPH",
+    "LOCAL",
+    "LOCAL_VALUES",
+    "MAP",
+    "REDUCE",
+    "REPORT_WORDS",
+    "LocalValues",
+    "ReplyValues",
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,6 +46,11 @@ class ReplyValues:
 
 
 LOCAL: Final = LocalValues()
+GRAPH: Final = LocalValues(text_unit_share=0.75, community_share=0.05)
+"""Of ``ranking: graph``: the shares of reports, entities and relationships are the most that they
+may take; what they leave is filled with text units."""
+LOCAL_VALUES: Final[Mapping[str, LocalValues]] = {"graph": GRAPH, "library": LOCAL}
+"""Ranking → its values."""
 MAP: Final = ReplyValues(words=1000)
 REDUCE: Final = ReplyValues(words=2000)
 REPORT_WORDS: Final = 2000

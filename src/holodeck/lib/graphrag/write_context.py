@@ -7,8 +7,24 @@ import io
 from collections.abc import Iterable, Sequence
 
 from holodeck.lib.contracts import CommunityContext, ContextReport
+from holodeck.lib.tokens import count_tokens
 
-__all__ = ["report_batch", "report_context", "table_text"]
+__all__ = ["TokenCounts", "report_batch", "report_context", "report_rows", "table_text"]
+
+
+class TokenCounts:
+    """Tokens of lines that contexts are made of; each line is counted once."""
+
+    def __init__(self) -> None:
+        self._counts: dict[tuple[str, int], tuple[str, int]] = {}
+
+    def of(self, table: str, row: int, line: str) -> int:
+        """Return the tokens of ``line``, which stands for a row of a table."""
+        kept = self._counts.get((table, row))
+        if kept is None or kept[0] != line:
+            kept = (line, count_tokens(line))
+            self._counts[table, row] = kept
+        return kept[1]
 
 
 def report_context(community: CommunityContext) -> str:
@@ -34,6 +50,12 @@ def report_batch(reports: Iterable[ContextReport]) -> str:
     """Return the data section of a map prompt."""
     rows = [(r.number, r.title, r.content, r.rank) for r in reports]
     return _csv(("id", "title", "content", "rank"), rows, delimiter="|")
+
+
+def report_rows(reports: Iterable[ContextReport]) -> str:
+    """Return the reports of a local context as rows under their header."""
+    rows = [(r.number, r.title, r.content) for r in reports]
+    return _csv(("id", "title", "content"), rows, delimiter="|")
 
 
 def table_text(name: str, header: Sequence[str], rows: Iterable[str]) -> str:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from holodeck.errors import SearchError
+from holodeck.lib.ranking.terms import question_terms
 from holodeck.lib.vectorstore.store import ChunkStore, Ranked
-from holodeck.lib.vectorstore.terms import question_terms
 
 if TYPE_CHECKING:
     import numpy as np

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 
 from holodeck.lib.chunking import CHUNKING_VERSION
 from holodeck.lib.indexes.settings import as_settings
+from holodeck.lib.ranking.terms import TERMS_VERSION
 from holodeck.lib.readers import READERS_VERSION
 from holodeck.lib.resources import ResolvedTool
 from holodeck.lib.tokens import ENCODING_NAME
 from holodeck.lib.vectorstore.store import STORE_VERSION
-from holodeck.lib.vectorstore.terms import TERMS_VERSION
 
 __all__ = ["embedding_key", "shaping_settings"]
 

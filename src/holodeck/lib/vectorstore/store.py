@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from holodeck.errors import IndexingError, TableNotFoundError
 from holodeck.lib.documents import Place
 from holodeck.lib.indexes.text_units import TextUnit
-from holodeck.lib.vectorstore.terms import text_terms
+from holodeck.lib.ranking.terms import text_terms
 
 if TYPE_CHECKING:
     import numpy as np

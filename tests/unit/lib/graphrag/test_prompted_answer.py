@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from holodeck.errors import SearchError
+from holodeck.errors import ContextLengthError, SearchError
 from holodeck.lib.contracts import AnswerContext, ChatRequest, ContextReport
 from holodeck.lib.graphrag.prompted_answer import NOTHING_RELEVANT, PromptedAnswerSteps
 from holodeck.models.llm import ModelSettings
@@ -84,16 +84,48 @@ async def test_nothing_relevant_is_a_plain_answer() -> None:
 
 
 async def test_all_batches_broken_is_an_error() -> None:
-    """Unreadable replies to every batch never look like "nothing relevant"."""
+    """Unreadable replies to every batch, asked for twice, never look like "nothing relevant"."""
+    chat = ScriptedChat(["I am sorry", "I am sorry"])
     with pytest.raises(SearchError, match="all 1 batch"):
-        await answers(ScriptedChat(["I am sorry"])).answer_global("?", [report(1)])
+        await answers(chat).answer_global("?", [report(1)])
 
 
 async def test_some_batches_broken_is_noted() -> None:
     """The answer says how many batches it is missing."""
-    replies = iter(["sorry", points(("p", 5)), "done"])
-    chat = ScriptedChat(lambda _request: next(replies))
+
+    def script(request: ChatRequest) -> str:
+        if request.purpose == "reduce":
+            return "done"
+        return points(("p", 5)) if "T2" in request.messages[0].content else "sorry"
+
+    chat = ScriptedChat(script)
     answer = await answers(chat).answer_global("?", [report(1, 9000), report(2, 9000)])
 
     assert answer.text == "done"
     assert answer.notes == ("1 of 2 batches of reports could not be read",)
+
+
+async def test_an_unreadable_reply_is_asked_for_once_more() -> None:
+    """A second, readable reply counts like a first one."""
+    chat = ScriptedChat(["sorry", points(("p", 5)), "done"])
+    answer = await answers(chat).answer_global("?", [report(1)])
+
+    assert (answer.text, answer.notes) == ("done", ())
+
+
+async def test_a_batch_that_is_too_long_for_the_model_is_divided() -> None:
+    """Half and half again, until it fits; a single report that never fits is counted as lost."""
+
+    def script(request: ChatRequest) -> str:
+        prompt = request.messages[0].content
+        if request.purpose == "reduce":
+            return "done"
+        if prompt.count("|T") > 1 or "|T3|" in prompt:
+            raise ContextLengthError("too long")
+        return points(("p", 5))
+
+    chat = ScriptedChat(script)
+    answer = await answers(chat).answer_global("?", [report(n) for n in range(4)])
+
+    assert answer.text == "done"
+    assert answer.notes == ("1 of 4 batches of reports could not be read",)

@@ -7,6 +7,7 @@ four, level 1 divides it in two.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,14 +16,24 @@ from holodeck.errors import EmptyQueryError, NotInitializedError
 from holodeck.lib.contracts import (
     Answer,
     AnswerContext,
-    ContextEntity,
-    ContextRelationship,
     ContextReport,
-    ContextTextUnit,
 )
 from holodeck.lib.documents import Place
-from holodeck.lib.graphrag.graph_index import Community, GraphIndex, Vectors
-from holodeck.lib.graphrag.local_context import select_local
+from holodeck.lib.graphrag.graph_index import (
+    Community,
+    Edges,
+    Entities,
+    GraphIndex,
+    Links,
+    TextUnits,
+    Vectors,
+)
+from holodeck.lib.graphrag.local_context import (
+    RANKINGS,
+    LocalQuestion,
+    LocalSelection,
+    select_local,
+)
 from holodeck.lib.graphrag.search import (
     NO_ENTITIES,
     NO_REPORTS,
@@ -30,8 +41,9 @@ from holodeck.lib.graphrag.search import (
     LocalSearchEngine,
 )
 from holodeck.lib.graphrag.storage import GraphRAGStorage
-from holodeck.lib.graphrag.values import LocalValues
+from holodeck.lib.graphrag.values import LOCAL_VALUES
 from holodeck.lib.resources import Resources
+from holodeck.lib.tokens import count_tokens
 from holodeck.models.llm import ModelSettings
 from holodeck.models.tool import GraphRAGConfig, VectorstoreTool
 from holodeck.testing.words import WordEmbedder, word_vector
@@ -56,49 +68,67 @@ EDGES = {
     "r2": ("Bob", "Vega", "Bob runs Vega", 3, ["u2"]),
     "r3": ("Orion", "Vega", "Orion bought Vega", 4, ["u3"]),
 }
+ROW = {key: row for row, key in enumerate(ENTITIES)}
+UNIT_ROW = {key: row for row, key in enumerate(TEXTS)}
 COMMUNITIES = [
-    Community(
-        number=0,
-        level=0,
-        entity_ids=("ann", "bob", "orion", "vega"),
-        text_unit_ids=("u1", "u2", "u3"),
-    ),
-    Community(number=1, level=1, entity_ids=("ann", "orion"), text_unit_ids=("u1",)),
-    Community(number=2, level=1, entity_ids=("bob", "vega"), text_unit_ids=("u2",)),
+    Community(number=0, level=0, entities=(0, 1, 2, 3), text_units=(0, 1, 2)),
+    Community(number=1, level=1, entities=(0, 2), text_units=(0,)),
+    Community(number=2, level=1, entities=(1, 3), text_units=(1,)),
 ]
 
 
-def vectors(texts: dict[str, str]) -> Vectors:
-    rows = [word_vector(text, 256) for text in texts.values()]
-    return Vectors(ids=tuple(texts), matrix=np.array(rows, dtype=np.float32))
+def vectors(texts: Sequence[str]) -> Vectors:
+    rows = [word_vector(text, 256) for text in texts]
+    return Vectors(rows=np.arange(len(texts)), matrix=np.array(rows, dtype=np.float32))
+
+
+def entity_table(chosen: dict[str, tuple[str, int, list[str]]]) -> Entities:
+    titles = [title for title, _, _ in chosen.values()]
+    return Entities(
+        ids=list(chosen),
+        numbers=list(range(len(chosen))),
+        titles=titles,
+        types=["" for _ in chosen],
+        descriptions=[f"{title} is here" for title in titles],
+        degrees=[degree for _, degree, _ in chosen.values()],
+        edges=Links.of_lists(
+            [
+                [row for row, edge in enumerate(EDGES.values()) if title in edge[:2]]
+                for title in titles
+            ]
+        ),
+        units=Links.of_lists([[UNIT_ROW[u] for u in units] for _, _, units in chosen.values()]),
+    )
+
+
+def edge_table() -> Edges:
+    of_title = {title: row for row, (title, _, _) in enumerate(ENTITIES.values())}
+    edges = list(EDGES.values())
+    return Edges(
+        ids=list(EDGES),
+        numbers=list(range(len(edges))),
+        source_titles=[edge[0] for edge in edges],
+        target_titles=[edge[1] for edge in edges],
+        descriptions=[edge[2] for edge in edges],
+        weights=[1.0 for _ in edges],
+        sources=np.array([of_title[edge[0]] for edge in edges]),
+        targets=np.array([of_title[edge[1]] for edge in edges]),
+        ranks=np.array([edge[3] for edge in edges]),
+    )
 
 
 def index(*, reports: bool = True, entities: bool = True) -> GraphIndex:
     chosen = ENTITIES if entities else {}
-    edges_of: dict[str, list[str]] = {title: [] for title, _, _ in chosen.values()}
-    for key, (source, target, *_) in EDGES.items():
-        if entities:
-            edges_of[source].append(key)
-            edges_of[target].append(key)
     return GraphIndex(
-        entities={
-            key: ContextEntity(number=n, title=title, description=f"{title} is here", degree=degree)
-            for n, (key, (title, degree, _)) in enumerate(chosen.items())
-        },
-        units_of_entity={key: units for key, (_, _, units) in chosen.items()},
-        entity_of_title={title: key for key, (title, _, _) in chosen.items()},
-        edges={
-            key: ContextRelationship(number=n, source=s, target=t, description=d, weight=1.0)
-            for n, (key, (s, t, d, _, _)) in enumerate(EDGES.items())
-        },
-        edge_ranks={key: rank for key, (_, _, _, rank, _) in EDGES.items()},
-        units_of_edge={key: units for key, (_, _, _, _, units) in EDGES.items()},
-        edges_of_entity=edges_of,
+        entities=entity_table(chosen),
+        edges=edge_table(),
+        text_units=TextUnits(
+            ids=list(TEXTS),
+            texts=list(TEXTS.values()),
+            edges=Links.of_lists([[0], [1], [2], []]),
+            places=[[Place(path=f"{key}.txt")] for key in TEXTS],
+        ),
         claims={},
-        text_units={
-            key: ContextTextUnit(number=n, text=text) for n, (key, text) in enumerate(TEXTS.items())
-        },
-        places={key: [Place(path=f"{key}.txt")] for key in TEXTS},
         communities={c.number: c for c in COMMUNITIES},
         reports={
             c.number: ContextReport(
@@ -108,12 +138,19 @@ def index(*, reports: bool = True, entities: bool = True) -> GraphIndex:
             if reports
         },
         entity_vectors=(
-            vectors({key: f"{title}:{title} is here" for key, (title, _, _) in chosen.items()})
+            vectors([f"{title}:{title} is here" for title, _, _ in chosen.values()])
             if entities
             else None
         ),
-        unit_vectors=vectors(TEXTS),
+        unit_vectors=vectors(list(TEXTS.values())),
     )
+
+
+def select(
+    question: str, like: str, level: int = 2, ranking: str = "graph", **values: int
+) -> LocalSelection:
+    asked = LocalQuestion(text=question, vector=query(like), level=level)
+    return select_local(index(), asked, ranking, replace(LOCAL_VALUES[ranking], **values))
 
 
 class Answering:
@@ -176,17 +213,31 @@ def query(text: str) -> np.ndarray[tuple[int, ...], np.dtype[np.float32]]:
 
 def test_an_entity_that_the_question_names_comes_first() -> None:
     """A name in the question beats any likeness of vectors."""
-    selection = select_local(index(), "What is Vega?", query("Ann Ann"), 2)
-
-    assert selection.context.entities[0].title == "Vega"
+    assert select("What is Vega?", "Ann Ann").context.entities[0].title == "Vega"
 
 
 def test_an_entity_without_relationships_is_found() -> None:
     """What stands alone is in no community and still answers from its text."""
-    selection = select_local(index(), "When did Zeta close?", query("Zeta closed"), 2)
+    selection = select("When did Zeta close?", "Zeta closed")
 
     assert selection.context.entities[0].title == "Zeta"
-    assert selection.text_unit_ids[0] == "u4"
+    assert selection.text_units[0] == UNIT_ROW["u4"]
+
+
+def test_an_entity_without_relationships_is_found_in_the_library_s_ranking() -> None:
+    """The library forgets entities without a community; this is the one thing that is mended."""
+    selection = select("When did Zeta close?", "Zeta closed", ranking="library")
+
+    assert selection.context.entities[0].title == "Zeta"
+    assert UNIT_ROW["u4"] in selection.text_units
+
+
+def test_a_text_that_shares_no_word_with_the_question_is_found_over_the_graph() -> None:
+    """Who runs what Orion bought stands two steps away from Orion."""
+    selection = select("Orion", "nothing", entities=2)
+
+    assert selection.text_units[:2] == (UNIT_ROW["u1"], UNIT_ROW["u3"])
+    assert UNIT_ROW["u2"] in selection.text_units
 
 
 @pytest.mark.parametrize(("level", "numbers"), [(0, {0}), (1, {1, 2}), (2, {1, 2}), (5, {1, 2})])
@@ -194,29 +245,46 @@ def test_the_finest_report_of_at_most_the_level_stands_for_an_entity(
     level: int, numbers: set[int]
 ) -> None:
     """Level 0 is the broadest; a level deeper than the index is its deepest."""
-    selection = select_local(index(), "Ann Bob", query("Ann Bob"), level)
+    selection = select("Ann Bob", "Ann Bob", level)
+
+    assert {r.number for r in selection.context.reports} == numbers
+
+
+@pytest.mark.parametrize(("level", "numbers"), [(0, {0}), (1, {0, 1, 2}), (5, {0, 1, 2})])
+def test_the_library_s_ranking_takes_the_reports_of_all_levels(
+    level: int, numbers: set[int]
+) -> None:
+    """The roll-up to the finest report, which the library means and does not do, is not done."""
+    selection = select("Ann Bob", "Ann Bob", level, "library")
 
     assert {r.number for r in selection.context.reports} == numbers
 
 
 def test_relationships_between_chosen_entities_come_first() -> None:
-    """Inside before outside, each by rank."""
-    values = LocalValues(entities=1)
-    selection = select_local(index(), "Orion and Vega", query("nothing"), 2, values)
+    """Of few relationships, those stand in the context whose two ends the question is about."""
+    selection = select("Orion and Vega", "nothing")
 
-    assert [e.title for e in selection.context.entities] == ["Orion", "Vega"]
     assert selection.context.relationships[0].description == "Orion bought Vega"
+
+
+@pytest.mark.parametrize("ranking", RANKINGS)
+def test_equal_questions_give_equal_contexts(ranking: str) -> None:
+    """Nothing is left to chance or to the order of a hash."""
+    assert select("Ann", "Ann", ranking=ranking) == select("Ann", "Ann", ranking=ranking)
 
 
 def test_a_tiny_budget_gives_fewer_records_and_no_error() -> None:
     """A record that does not fit is left out; an empty table is no table."""
-    values = LocalValues(context_tokens=60)
-    selection = select_local(index(), "Ann", query("Ann"), 2, values)
+    selection = select("Ann", "Ann", context_tokens=20)
 
-    assert 0 < len(selection.context.entities) < 5
-    assert select_local(index(), "Ann", query("Ann"), 2, LocalValues(context_tokens=1)).context == (
-        AnswerContext()
-    )
+    assert 0 < len(selection.context.text_units) < len(TEXTS)
+    assert select("Ann", "Ann", context_tokens=1).context == AnswerContext()
+
+
+@pytest.mark.parametrize("budget", [30, 60, 100, 200, 1000])
+def test_a_context_stays_within_its_budget(budget: int) -> None:
+    """All tables together, headers and the lines between them among them."""
+    assert count_tokens(select("Orion", "Orion", context_tokens=budget).context.text) <= budget
 
 
 async def test_counts_are_what_went_into_the_context() -> None:
@@ -252,13 +320,13 @@ async def test_global_search_reads_the_finest_reports_of_the_level(
     assert result.communities_used == len(numbers)
 
 
-async def test_global_sources_are_traced_through_the_cited_reports() -> None:
-    """A cited report leads to the documents of its community."""
-    made, _ = engine(GlobalSearchEngine, "Bob runs Vega [Data: Reports (2)].")
+async def test_global_sources_are_traced_through_the_reports_cited_ones_first() -> None:
+    """A report leads to the documents of its community; what else was in the context follows."""
+    made, _ = engine(GlobalSearchEngine, "Ann runs Orion [Data: Reports (1)].")
     result = await made.search("all?")
 
-    assert [source.path for source in result.sources] == ["u2.txt"]
-    assert result.references == {"Reports": {"2": "Report 2"}}
+    assert [source.path for source in result.sources] == ["u1.txt", "u2.txt"]
+    assert result.references == {"Reports": {"1": "Report 1"}}
 
 
 async def test_an_empty_index_says_so_without_a_call() -> None:

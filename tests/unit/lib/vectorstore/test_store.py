@@ -9,8 +9,8 @@ import pytest
 
 from holodeck.errors import IndexingError, TableNotFoundError
 from holodeck.lib.documents import Place, content_id
+from holodeck.lib.ranking.terms import question_terms
 from holodeck.lib.vectorstore.store import Ranked, open_store, write_store
-from holodeck.lib.vectorstore.terms import question_terms
 from holodeck.testing.words import word_vector
 
 from .conftest import WIDTH, MakeStore, units

@@ -6,7 +6,7 @@ import unicodedata
 
 import pytest
 
-from holodeck.lib.vectorstore.terms import question_terms, text_terms
+from holodeck.lib.ranking.terms import question_terms, text_terms
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,70 @@
+"""The walk over entities, relationships and text units."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from holodeck.lib.graphrag.spread import Spread, spread_over
+
+pytestmark = pytest.mark.unit
+
+
+def chain(weights: tuple[float, ...] = (1.0, 1.0)) -> Spread:
+    """Return entities 0 – 1 – 2 with a text unit each, and a text unit that names nobody."""
+    return spread_over(
+        entities=3,
+        units=4,
+        sources=np.array([0, 1]),
+        targets=np.array([1, 2]),
+        weights=np.array(weights),
+        mentioned=np.array([0, 1, 2]),
+        mentions=np.array([0, 1, 2]),
+    )
+
+
+def test_a_walk_is_at_one_place_at_a_time() -> None:
+    """The shares are a distribution, as far as the last steps are still to come."""
+    entities, units = chain().walk(np.array([1.0, 0, 0, 0, 0, 0, 0]))
+
+    assert entities.sum() + units.sum() == pytest.approx(1.0, abs=0.02)
+
+
+def test_what_is_nearer_is_met_more_often() -> None:
+    """Each step away from the seed costs; what nothing leads to is never met."""
+    _, units = chain().walk(np.array([1.0, 0, 0, 0, 0, 0, 0]))
+
+    assert units[0] > units[1] > units[2] > units[3] == 0
+
+
+def test_a_heavier_relationship_is_walked_more_often() -> None:
+    """The weight of a relationship is the share of the steps that take it."""
+    _, even = chain().walk(np.array([0, 1.0, 0, 0, 0, 0, 0]))
+    _, heavy = chain((9.0, 1.0)).walk(np.array([0, 1.0, 0, 0, 0, 0, 0]))
+
+    assert even[0] == pytest.approx(even[2])
+    assert heavy[0] > heavy[2]
+
+
+def test_a_text_unit_that_names_nobody_is_found_as_a_seed() -> None:
+    """Passages without entities are walked from like all others."""
+    entities, units = chain().walk(np.array([0, 0, 0, 0, 0, 0, 1.0]))
+
+    assert units[3] > 0
+    assert not entities.any()
+
+
+def test_a_walk_from_nowhere_meets_nothing() -> None:
+    """Zero seeds and an empty graph give zeros, not a division by zero."""
+    empty = spread_over(
+        entities=0,
+        units=0,
+        sources=np.zeros(0, dtype=np.int64),
+        targets=np.zeros(0, dtype=np.int64),
+        weights=np.zeros(0),
+        mentioned=np.zeros(0, dtype=np.int64),
+        mentions=np.zeros(0, dtype=np.int64),
+    )
+
+    assert not any(part.any() for part in chain().walk(np.zeros(7)))
+    assert all(part.size == 0 for part in empty.walk(np.zeros(0)))
