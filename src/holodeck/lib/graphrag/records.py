@@ -20,24 +20,25 @@ _LOOSE = r"(?:<\s*\|{1,2}\s*>?|\|{1,2}\s*>|\|{1,2})"
 _DELIMITER = re.compile(_STRICT)
 _LOOSE_DELIMITER = re.compile(rf"{_STRICT}|{_LOOSE}")
 _AS_ASKED = re.compile(r"<\|>")
-_QUOTE = r"[\"'“”‘’`*\\]*"
+_QUOTE = r"[\"'“”‘’`*\\]{0,6}"
+# Repetitions are bounded, here and below, so that no reply takes quadratic time to read.
 _START = re.compile(
-    rf"(?P<open>[(\[{{]*)\s*(?P<quote>{_QUOTE})(?P<kind>entity|relationship|relation)"
+    rf"(?P<open>[(\[{{]{{0,4}})\s{{0,9}}(?P<quote>{_QUOTE})(?P<kind>entity|relationship|relation)"
     rf"{_QUOTE}\s*(?={_STRICT}|{_LOOSE})",
     re.IGNORECASE,
 )
 # A record that calls itself something else, as models do that put the type first.
 _OTHER_START = re.compile(
-    rf"(?P<open>[(\[{{]+)\s*(?P<quote>[\"'“])(?P<kind>[^\"'“”<>|\n]{{1,40}})[\"'”]\s*(?={_STRICT})"
+    rf"(?P<open>[(\[{{]{{1,4}})\s{{0,9}}(?P<quote>[\"'“])(?P<kind>[^\"'“”<>|\n]{{1,40}})[\"'”]\s*(?={_STRICT})"
 )
 _KINDS = {"entity": "entity", "relationship": "relationship", "relation": "relationship"}
 _BEFORE_BARE = re.compile(r"(?:^|[\n)\]}#])[ \t]*(?:[-*•]|\d+[.)])?[ \t]*$")
 _ENDS_IN_DELIMITER = re.compile(rf"(?:{_STRICT}|\|>?)\s*$")
 _END = re.compile(r"(?:<\s*\|{0,2}|\|)\s*COMPLETE\s*(?:\|{0,2}\s*>|\|)", re.IGNORECASE)
 # What may follow the bracket that closes a record: a separator, a list mark, the end of the line.
-_AFTER_CLOSE = re.compile(r"[)\]}]*\s*(?:##|\n|\Z|[-*•,;.]*\s*\Z)")
+_AFTER_CLOSE = re.compile(r"[)\]}]{0,4}\s{0,9}(?:##|\n|\Z|[-*•,;.]{0,9}\s{0,9}\Z)")
 _OPENED = re.compile(r"[(\[{]\s*[\"'“]?\w*\Z")
-_SEPARATOR = re.compile(r"##|\n\s*\n")
+_SEPARATOR = re.compile(r"##|\n[ \t\r]{0,99}\n")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -148,9 +149,12 @@ def _inside(body: str) -> tuple[str, bool]:
 def _bare_body(body: str) -> str:
     """Return the text of a record without brackets."""
     inner = _SEPARATOR.split(body, maxsplit=1)[0].strip()
-    while inner.endswith(")") and inner.count(")") > inner.count("("):
-        inner = inner[:-1].rstrip()
-    return inner
+    surplus = inner.count(")") - inner.count("(")
+    end = len(inner)
+    while end and surplus > 0 and (inner[end - 1] == ")" or inner[end - 1].isspace()):
+        end -= 1
+        surplus -= inner[end] == ")"
+    return inner[:end].rstrip()
 
 
 def split_fields(body: str) -> tuple[tuple[str, ...], bool]:

@@ -10,6 +10,7 @@ __all__ = ["AnswerText", "answer_of", "read_answer"]
 _TAG = r"(?:think(?:ing)?|thoughts?|reasoning|reflection|scratchpad)"
 # A tag counts where models put it, at the start of a line; elsewhere it is what the text is about.
 _THOUGHTS = re.compile(rf"^[ \t]*<{_TAG}>.*?</{_TAG}>", re.DOTALL | re.IGNORECASE | re.MULTILINE)
+_CLOSING = re.compile(rf"</{_TAG}>", re.IGNORECASE)
 _UNFINISHED = re.compile(rf"^[ \t]*<{_TAG}>.*\Z", re.DOTALL | re.IGNORECASE | re.MULTILINE)
 _ONLY_END = re.compile(rf"\A.*</{_TAG}>(?=\s*(?:\n|[\"'(\[{{`#<]|\Z))", re.DOTALL | re.IGNORECASE)
 _FENCE = re.compile(r"^[ \t]*```[\w-]*[ \t]*|```[ \t]*$", re.MULTILINE)
@@ -32,8 +33,9 @@ class AnswerText:
 def read_answer(reply: str) -> AnswerText:
     """Take thoughts and fences off a reply."""
     repairs = []
-    text = _THOUGHTS.sub("", reply)
-    text = _ONLY_END.sub("", text)
+    # Without a closing tag every opening one would be followed to the end of the reply.
+    is_closed = _CLOSING.search(reply) is not None
+    text = _ONLY_END.sub("", _THOUGHTS.sub("", reply)) if is_closed else reply
     if text != reply:
         repairs.append("thoughts taken off")
     unfinished = _UNFINISHED.search(text)
