@@ -7,9 +7,8 @@ worth what the walk leaves on it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,7 +48,6 @@ ENTITY_WEIGHT = 1.0
 EDGE_WEIGHT = 1.0
 UNIT_WEIGHT = 0.6
 NAMED_WEIGHT = 2.0
-WALKED = 4  # text units by the walk for each that only resembles the question
 
 Scores = NDArray[np.float64]
 
@@ -225,16 +223,13 @@ def _units(index: GraphIndex, relevance: Relevance, budget: int) -> Section:
     return fill_section("Sources", UNIT_HEADER, unit_lines(index, ordered), budget, counts)
 
 
-def _by_worth(index: GraphIndex, relevance: Relevance) -> Iterator[int]:
-    """Yield text units: four by the walk, one by likeness, so that a poor graph cannot mislead.
+def _by_worth(index: GraphIndex, relevance: Relevance) -> list[int]:
+    """Return text units by what the walk leaves on them, then those that resemble the question.
 
     What the walk never meets and the question does not resemble is no filling either.
     """
     # The root of the length: by the length itself, scraps of text would come before passages.
     worth = relevance.units / np.sqrt(np.maximum(index.text_units.lengths, 1.0))
-    walked = iter(best_rows(worth, int(np.count_nonzero(worth))).tolist())
-    alike = iter(best_rows(relevance.likeness, int((relevance.likeness > 0).sum())).tolist())
-    seen: set[int] = set()
-    while turn := [*islice(walked, WALKED), *islice(alike, 1)]:
-        yield from (row for row in dict.fromkeys(turn) if row not in seen)
-        seen.update(turn)
+    walked = best_rows(worth, int(np.count_nonzero(worth)))
+    alike = best_rows(relevance.likeness, int((relevance.likeness > 0).sum()))
+    return list(dict.fromkeys([*walked.tolist(), *alike.tolist()]))

@@ -1,0 +1,155 @@
+"""Search over a hundred documents and a hub that all of them name.
+
+Document ``n`` says that person ``n`` visited Orion; a last one names nobody.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from holodeck.lib.contracts import Answer, AnswerContext, ContextReport
+from holodeck.lib.documents import Place
+from holodeck.lib.graphrag.graph_index import (
+    Community,
+    Edges,
+    Entities,
+    GraphIndex,
+    Links,
+    TextUnits,
+    Vectors,
+)
+from holodeck.lib.graphrag.local_context import (
+    RANKINGS,
+    LocalQuestion,
+    LocalSelection,
+    select_local,
+)
+from holodeck.lib.graphrag.search import GlobalSearchEngine
+from holodeck.lib.graphrag.storage import GraphRAGStorage
+from holodeck.lib.graphrag.values import LOCAL_VALUES
+from holodeck.lib.tokens import count_tokens
+from holodeck.models.tool import VectorstoreTool
+from holodeck.testing.resources import FixedResources
+from holodeck.testing.words import WordEmbedder, word_vector
+
+pytestmark = pytest.mark.unit
+
+DOCUMENTS = 120
+HUB = DOCUMENTS
+NAMELESS = DOCUMENTS
+PERSONS = [f"Person {number}" for number in range(DOCUMENTS)]
+TEXTS = [f"{person} visited Orion in the year {n}." for n, person in enumerate(PERSONS)]
+
+
+def vectors(texts: Sequence[str]) -> Vectors:
+    matrix = np.array([word_vector(text, 256) for text in texts], dtype=np.float32)
+    return Vectors(rows=np.arange(len(texts)), matrix=matrix)
+
+
+@pytest.fixture(scope="module")
+def index() -> GraphIndex:
+    titles = [*PERSONS, "Orion"]
+    texts = [*TEXTS, "The lighthouse keeper retired early."]
+    every = range(DOCUMENTS)
+    return GraphIndex(
+        entities=Entities(
+            ids=[f"e{row}" for row in range(len(titles))],
+            numbers=list(range(len(titles))),
+            titles=titles,
+            types=["" for _ in titles],
+            descriptions=[f"{title} is known" for title in titles],
+            degrees=[1] * DOCUMENTS + [DOCUMENTS],
+            edges=Links.of_lists([*([row] for row in every), list(every)]),
+            units=Links.of_lists([*([row] for row in every), list(every)]),
+        ),
+        edges=Edges(
+            ids=[f"r{row}" for row in every],
+            numbers=list(every),
+            source_titles=PERSONS,
+            target_titles=["Orion"] * DOCUMENTS,
+            descriptions=[f"{person} visited Orion" for person in PERSONS],
+            weights=[1.0] * DOCUMENTS,
+            sources=np.arange(DOCUMENTS),
+            targets=np.full(DOCUMENTS, HUB),
+            ranks=np.ones(DOCUMENTS, dtype=np.int64),
+        ),
+        text_units=TextUnits(
+            ids=[f"u{row}" for row in range(len(texts))],
+            texts=texts,
+            edges=Links.of_lists([*([row] for row in every), []]),
+            places=[[Place(path=f"{row}.txt")] for row in range(len(texts))],
+        ),
+        claims={},
+        communities={
+            row: Community(number=row, level=0, entities=[row], text_units=[row]) for row in every
+        },
+        reports={
+            row: ContextReport(number=row, title=PERSONS[row], content=TEXTS[row]) for row in every
+        },
+        entity_vectors=vectors(titles),
+        unit_vectors=vectors(texts),
+    )
+
+
+def select(index: GraphIndex, question: str, ranking: str, tokens: int) -> LocalSelection:
+    vector = np.array(word_vector(question, 256), dtype=np.float32)
+    asked = LocalQuestion(text=question, vector=vector, level=2)
+    return select_local(
+        index, asked, ranking, replace(LOCAL_VALUES[ranking], context_tokens=tokens)
+    )
+
+
+def test_a_hub_leaves_the_context_to_the_texts(index: GraphIndex) -> None:
+    """However many relationships it has, everything but the texts takes a quarter at most."""
+    context = select(index, "Orion", "graph", 1000).context
+    graph, texts = context.text.split("-----Sources-----")
+
+    assert context.relationships
+    assert count_tokens(graph) <= 250
+    assert count_tokens(texts) > 700
+
+
+@pytest.mark.parametrize("ranking", RANKINGS)
+def test_the_one_that_is_named_is_found_beside_the_hub(index: GraphIndex, ranking: str) -> None:
+    """A hub that every text names does not hide the one text that is asked for."""
+    selection = select(index, "Person 77", ranking, 1000)
+
+    assert 77 in selection.text_units
+    assert selection.context.entities[0].title == "Person 77"
+
+
+def test_a_text_that_names_nobody_is_found(index: GraphIndex) -> None:
+    """No entity leads to it: it resembles the question, which is enough."""
+    assert NAMELESS in select(index, "When did the keeper retire?", "graph", 1000).text_units
+
+
+class Citing:
+    """Answers a global question with a reference to every third report."""
+
+    async def answer_local(self, question: str, context: AnswerContext) -> Answer:
+        raise AssertionError("a global question was asked")
+
+    async def answer_global(self, question: str, reports: Sequence[ContextReport]) -> Answer:
+        numbers = ", ".join(str(report.number) for report in reports[::3])
+        return Answer(text=f"Many visited Orion [Data: Reports ({numbers})].")
+
+
+async def test_one_global_answer_cites_many_documents(index: GraphIndex) -> None:
+    """Each cited report leads to its document, in the order of citation, before all others."""
+    config = VectorstoreTool(name="t", source="x", engine="graphrag")
+    engine = GlobalSearchEngine(
+        config,
+        GraphRAGStorage(config),
+        resources=FixedResources(embedder=WordEmbedder(), steps=Citing()),
+        index=index,
+    )
+    result = await engine.search("Who visited Orion?")
+    cited = [f"{number}.txt" for number in range(0, DOCUMENTS, 3)]
+
+    assert [source.path for source in result.sources][: len(cited)] == cited
+    assert len(result.sources) == DOCUMENTS
+    assert len(result.references["Reports"]) == len(cited) == 40
