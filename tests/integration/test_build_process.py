@@ -220,20 +220,22 @@ async def test_a_build_has_a_time_budget_of_its_own(tmp_path: Path) -> None:
     assert graph.storage.get_metadata() is None
 
 
-async def test_a_reader_keeps_the_index_it_opened(built: Path) -> None:
-    """A rebuild by another publishes beside what is open; the reader answers from the old."""
+async def test_an_open_engine_follows_a_rebuild_by_another(built: Path) -> None:
+    """What is published beside an open index answers the next question, alone and whole."""
     reader = engine(built)
     await reader.initialize()
+    before = await reader.retrieve("Who runs Orion Labs?", answer=False)
     write(built, "a.txt", "Cara Fox runs Orion Labs in Paris.")
     builder = engine(built)
     await builder.initialize()
 
-    old = await reader.retrieve("Who runs Orion Labs?", answer=False)
+    after = await reader.retrieve("Who runs Orion Labs?", answer=False)
     new = await builder.retrieve("Who runs Orion Labs?", answer=False)
     await reader.close()
     await builder.close()
 
-    assert "Ann Lee" in old.context
+    assert "Ann Lee" in before.context
+    assert after.context == new.context
     assert "Cara Fox" in new.context
     assert "Ann Lee" not in new.context
 

@@ -61,6 +61,7 @@ class TestGraphEngine(EngineContract):
     takes_embedder = False
     supports_answers = True
     has_graph = True
+    follows_replacement = True
 
     @classmethod
     def make_tool(
