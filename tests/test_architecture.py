@@ -47,7 +47,7 @@ ROOMS: dict[str, frozenset[str]] = {
     "graphrag": WORK,
     "engines": BASE,
     "tools": WORK | {"engines"},
-    "testing": WORK | {"engines", "tools", "config"},
+    "testing": WORK | {"providers", "engines", "tools", "config"},
     "test_runner": WORK | {"engines", "tools", "config"},
     "cli": WORK | {"engines", "tools", "config", "test_runner"},
 }
