@@ -7,14 +7,16 @@ BIN    := $(VENV)/bin
 # pip may compile nothing and ask nothing: every dependency ships a wheel.
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-# The workers of the test run; two cores are what the smallest machine has.
-WORKERS ?= 2
+# The workers of the test run: two cores are what the smallest machine has, and builds wait.
+WORKERS ?= 3
+PYTEST  := $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup -q
 
-.PHONY: demo test check bench clean-clone-check clean help
+.PHONY: demo test heavy check bench clean-clone-check clean help
 
 help:
 	@echo "make demo               index the example documents and answer two questions, offline"
 	@echo "make test               pass the tests"
+	@echo "make heavy              pass those that take most of a minute each"
 	@echo "make check              format, lint, types and tests: what a change must pass"
 	@echo "make bench              the benchmarks (DATA=DIR for data from outside)"
 	@echo "make clean-clone-check  both README commands in a fresh clone of HEAD"
@@ -34,13 +36,16 @@ demo: $(VENV)/.run.stamp
 	@$(BIN)/python examples/demo.py
 
 test: $(VENV)/.dev.stamp
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup -q
+	$(PYTEST) -m "not heavy"
+
+heavy: $(VENV)/.dev.stamp
+	$(PYTEST) -m heavy
 
 check: $(VENV)/.dev.stamp
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup -q
+	$(PYTEST)
 
 bench: $(VENV)/.dev.stamp
 	$(BIN)/python -m bench $(if $(DATA),--data $(DATA))

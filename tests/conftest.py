@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import logging
 import sys
 from collections.abc import Iterator
 
@@ -67,3 +68,14 @@ def model_server() -> Iterator[ModelServer]:
     """Return a healthy model's server on loopback."""
     with ModelServer() as server:
         yield server
+
+
+@pytest.fixture(autouse=True)
+def _logging_as_it_was() -> Iterator[None]:
+    """Undo what a command that ran in this process set up: its log level would hide others'."""
+    logger = logging.getLogger("holodeck")
+    level, handlers, propagate = logger.level, list(logger.handlers), logger.propagate
+    yield
+    logger.setLevel(level)
+    logger.handlers[:] = handlers
+    logger.propagate = propagate

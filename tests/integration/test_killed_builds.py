@@ -19,7 +19,7 @@ from holodeck.models.llm import LLMProvider
 from holodeck.models.tool import GraphRAGConfig, VectorstoreTool
 from holodeck.testing import ModelServer
 
-pytestmark = [pytest.mark.integration, pytest.mark.slow, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.integration, pytest.mark.heavy, pytest.mark.timeout(240)]
 
 CONCURRENCY = 2
 NAMES = [f"Person Number{n}" for n in range(12)]

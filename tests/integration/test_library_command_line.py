@@ -19,7 +19,7 @@ from holodeck.models.llm import LLMProvider
 from holodeck.models.tool import GraphRAGConfig, VectorstoreTool
 from holodeck.testing import ModelServer
 
-pytestmark = [pytest.mark.integration, pytest.mark.slow]
+pytestmark = [pytest.mark.integration, pytest.mark.heavy]
 
 KEY = "sk-test-CANARY-123"
 TOOL = VectorstoreTool(

@@ -287,7 +287,7 @@ def test_the_context_is_the_library_s(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.slow
+@pytest.mark.heavy
 def test_the_context_of_a_great_index_is_the_library_s(tmp_path: Path) -> None:
     """Ten thousand entities, one of them connected with thousands."""
     assert_equal(generated(tmp_path, 10_000, claims=True, vectors=1))
