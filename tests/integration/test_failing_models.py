@@ -24,7 +24,7 @@ from holodeck.models.tool import GraphRAGConfig, VectorstoreTool
 from holodeck.testing import Fault, ModelServer, Reply, ServerRequest
 from holodeck.testing.graph_replies import GRAPH_REPLIES
 
-pytestmark = [pytest.mark.integration, pytest.mark.slow]
+pytestmark = [pytest.mark.integration, pytest.mark.heavy]
 
 NAMES = ("Ann Lee", "Bob Ray", "Cara Fox", "Dan Orr", "Eve Poe", "Fay Roe", "Gus Ott", "Hal Ive")
 PLACES = ("Acme Corp", "Vega Works", "Orion Labs")

@@ -20,6 +20,7 @@ from holodeck.testing import ModelServer
 
 pytestmark = [
     pytest.mark.integration,
+    pytest.mark.heavy,
     pytest.mark.slow,
     pytest.mark.xdist_group("providers_end_to_end"),  # each project is built once
 ]
