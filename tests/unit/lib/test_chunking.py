@@ -299,3 +299,13 @@ def test_a_size_below_one_character_is_refused() -> None:
 def test_the_version_of_the_step_is_a_number() -> None:
     """The version goes into config hashes and is raised by one."""
     assert CHUNKING_VERSION >= 1
+
+
+@pytest.mark.timeout(60)
+def test_a_long_run_of_flags_is_cut_between_flags() -> None:
+    """No flag loses a half; the guard is for work that grows with the square of the run."""
+    text = "🇩🇪" * 60_000
+    chunks = chunk_document(document(text), 300, 0)
+
+    assert all(len(chunk.text) % 2 == 0 for chunk in chunks)
+    assert "".join(chunk.text for chunk in chunks) == text
