@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -117,13 +118,9 @@ class PromptedAnswerSteps:
         listed = None if content is None else content.get("points")
         if not isinstance(listed, list):
             return None
-        return [
-            _Point(text=item["description"], score=int(item["score"]))
-            for item in listed
-            if isinstance(item, dict)
-            and isinstance(item.get("description"), str)
-            and isinstance(item.get("score"), int | float)
-        ]
+        points = [point for item in listed if (point := _point(item)) is not None]
+        # A list of which nothing can be read is no answer; an empty list is one.
+        return None if listed and not points else points
 
     async def _reduce(self, question: str, points: Sequence[_Point]) -> str:
         sections: list[str] = []
@@ -163,6 +160,17 @@ class PromptedAnswerSteps:
                 f"{reply.finish_reason!r}); with 'length', raise max_tokens"
             )
         return reply.text
+
+
+def _point(item: object) -> _Point | None:
+    """Return a point of the model's list, or ``None`` when it has no text or no score."""
+    if not isinstance(item, dict) or not isinstance(item.get("description"), str):
+        return None
+    try:
+        score = float(item.get("score", ""))
+    except (TypeError, ValueError):
+        return None
+    return _Point(text=item["description"], score=int(score)) if math.isfinite(score) else None
 
 
 def _batches(reports: Sequence[ContextReport]) -> list[list[ContextReport]]:

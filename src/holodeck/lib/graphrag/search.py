@@ -33,6 +33,10 @@ __all__ = [
     "create_search_engine",
 ]
 
+NO_TEXT = (
+    "The index is empty: no file of the source gave any text, so there is nothing to search. "
+    "'holodeck status' lists the files that were skipped, and why."
+)
 NO_ENTITIES = (
     "The index holds no entities: nothing in the documents named a thing that could be extracted, "
     "so there is nothing to search."
@@ -128,7 +132,7 @@ class LocalSearchEngine(BaseSearchEngine):
         self, index: GraphIndex, question: str, notes: tuple[str, ...], answer: bool
     ) -> SearchResult:
         if not len(index.entities):
-            return SearchResult(response=NO_ENTITIES, search_mode=self.mode, notes=notes)
+            return SearchResult(response=_nothing(index), search_mode=self.mode, notes=notes)
         embedder = self._resources.embedder(self._resolved.embedding, "embedding_model")
         query = (await embedder.embed([question]))[0]
         asked = LocalQuestion(text=question, vector=query, level=self._graphrag.community_level)
@@ -174,7 +178,8 @@ class GlobalSearchEngine(BaseSearchEngine):
         self, index: GraphIndex, question: str, notes: tuple[str, ...], answer: bool
     ) -> SearchResult:
         if not index.reports:
-            return SearchResult(response=NO_REPORTS, search_mode=self.mode, notes=notes)
+            said = NO_REPORTS if len(index.entities) else _nothing(index)
+            return SearchResult(response=said, search_mode=self.mode, notes=notes)
         reports = self._reports(index)
         response, more = "", tuple[str, ...]()
         if answer:
@@ -226,6 +231,11 @@ def _sources(index: GraphIndex, text_units: Iterable[int], cited: dict[int, int]
         for row in sorted(text_units, key=lambda row: cited.get(row, len(cited)))
         for place in units.places[row]
     ]
+
+
+def _nothing(index: GraphIndex) -> str:
+    """Return why there is nothing to search: no text at all, or no entity in it."""
+    return NO_ENTITIES if len(index.text_units) else NO_TEXT
 
 
 def _cited(response: str, dataset: str) -> dict[int, int]:

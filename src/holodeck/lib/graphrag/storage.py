@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 __all__ = ["GraphRAGStorage", "IndexMetadata"]
 
+ENTITY_VECTORS = "entity_description.lance"
 _OLD_PREFIX = "create_final_"
 
 
@@ -235,6 +236,14 @@ class GraphRAGStorage:
                 return table
         return None
 
+    def _missing_part(self, metadata: IndexMetadata) -> str | None:
+        """Return the first part, beside the required tables, without which a search fails."""
+        if not self._table_files("sources"):
+            return "sources"
+        if metadata.entity_count and not (self.vectors_dir / ENTITY_VECTORS).is_dir():
+            return ENTITY_VECTORS
+        return None
+
     def get_metadata(self) -> IndexMetadata | None:
         """Return the commit record, or ``None`` (with a warning when it is damaged)."""
         return read_record(self.metadata_path, IndexMetadata.from_dict)
@@ -258,9 +267,9 @@ class GraphRAGStorage:
         metadata = self.get_metadata()
         if metadata is None:
             return "there is no index yet"
-        missing = self.missing_table()
+        missing = self.missing_table() or self._missing_part(metadata)
         if missing is not None:
-            return f"the table {missing!r} of the index is missing"
+            return f"{missing!r} of the index is missing"
         if self.compute_source_hash(source_path) != metadata.source_hash:
             return "the documents changed"
         return None

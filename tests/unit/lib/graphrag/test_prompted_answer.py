@@ -90,6 +90,21 @@ async def test_all_batches_broken_is_an_error() -> None:
         await answers(chat).answer_global("?", [report(1)])
 
 
+@pytest.mark.parametrize("score", ["NaN", "Infinity", '"high"', "null", "[1]"])
+async def test_a_point_without_a_score_is_none(score: str) -> None:
+    """A reply of which no point can be read counts as broken, whatever stands for the score."""
+    reply = f'{{"points": [{{"description": "x", "score": {score}}}]}}'
+    with pytest.raises(SearchError, match="all 1 batch"):
+        await answers(ScriptedChat([reply] * 2)).answer_global("?", [report(1)])
+
+
+async def test_a_score_in_quotes_is_a_score() -> None:
+    """A number is a number, however the model writes it."""
+    chat = ScriptedChat(['{"points": [{"description": "x", "score": "80"}]}', "done"])
+
+    assert (await answers(chat).answer_global("?", [report(1)])).text == "done"
+
+
 async def test_some_batches_broken_is_noted() -> None:
     """The answer says how many batches it is missing."""
 

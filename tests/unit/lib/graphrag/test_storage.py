@@ -51,7 +51,7 @@ def publish(storage: GraphRAGStorage, **changes: object) -> str:
     vectors.mkdir(parents=True)
     for table in SCHEMAS:
         write_rows(tables, table, [])
-    storage.save_metadata(metadata(generation=generation, **changes))
+    storage.save_metadata(metadata(**{"entity_count": 0, **changes, "generation": generation}))
     return generation
 
 
@@ -237,6 +237,22 @@ def test_clearing_keeps_the_cache_and_what_is_not_ours(tmp_path: Path) -> None:
     assert (storage.cache_dir / "replies.sqlite").read_bytes() == b"paid"
     assert (tmp_path / "output" / "notes").exists()
     assert (tmp_path / "mine.txt").exists()
+
+
+def test_missing_vectors_make_an_index_stale(tmp_path: Path) -> None:
+    """What a search would silently miss is built again: vectors and the places of the texts."""
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    storage = GraphRAGStorage(tool(tmp_path / "index"))
+    source_hash = storage.compute_source_hash(docs)
+    generation = publish(storage, entity_count=3, source_hash=source_hash)
+    vectors = storage.generation_dirs(generation)[1] / "entity_description.lance"
+
+    assert storage.needs_reindex(docs)
+    vectors.mkdir()
+    assert not storage.needs_reindex(docs)
+    (storage.output_dir / "sources.parquet").unlink()
+    assert storage.needs_reindex(docs)
 
 
 def test_change_is_a_matter_of_content(tmp_path: Path) -> None:
