@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -23,6 +24,7 @@ from holodeck.models.llm import LLMProvider
 from holodeck.models.tool import VectorstoreTool
 from holodeck.testing.contract import EngineContract
 from holodeck.testing.resources import FixedResources
+from holodeck.testing.server import ModelServer
 from holodeck.testing.words import WordEmbedder
 from holodeck.tools.vectorstore_tool import VectorStoreTool
 
@@ -79,6 +81,42 @@ class TestGraphEngine(EngineContract):
             str(folder),
             execution,
             agent_model=LLMProvider(provider="embedded"),
+        )
+
+
+@pytest.mark.integration
+class TestDefaultEngineOverTheWire(EngineContract):
+    """The default engine with provider ``openai``, against the model server."""
+
+    engine: ClassVar[str] = "default"
+    takes_embedder = False
+    server: ClassVar[ModelServer]
+
+    @pytest.fixture(autouse=True, scope="class")
+    @classmethod
+    def _serving(cls) -> Iterator[None]:
+        with ModelServer() as server:
+            cls.server = server
+            yield
+
+    @classmethod
+    def make_tool(
+        cls,
+        folder: Path,
+        *,
+        embedder: Embedder | None = None,
+        execution: ExecutionConfig | None = None,
+        **settings: Any,
+    ) -> VectorStoreTool:
+        """Return a tool whose embedding model is the server's."""
+        assert embedder is None, "its model is behind a wire"
+        return VectorStoreTool(
+            VectorstoreTool(name="knowledge", source="docs", **settings),
+            str(folder),
+            execution,
+            agent_model=LLMProvider.model_validate(
+                {"provider": "openai", "api_base": cls.server.url, "api_key": "k"}
+            ),
         )
 
 
