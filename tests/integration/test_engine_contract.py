@@ -23,6 +23,8 @@ from holodeck.models.config import ExecutionConfig
 from holodeck.models.llm import LLMProvider
 from holodeck.models.tool import VectorstoreTool
 from holodeck.testing.contract import EngineContract
+from holodeck.testing.project import FACTS
+from holodeck.testing.replies import ServerRequest
 from holodeck.testing.resources import FixedResources
 from holodeck.testing.server import ModelServer
 from holodeck.testing.words import WordEmbedder
@@ -116,6 +118,60 @@ class TestDefaultEngineOverTheWire(EngineContract):
             execution,
             agent_model=LLMProvider.model_validate(
                 {"provider": "openai", "api_base": cls.server.url, "api_key": "k"}
+            ),
+        )
+
+
+def quote(request: ServerRequest) -> str:
+    """Answer as a model does that reads its prompt: with the fact, where the prompt holds it."""
+    fact = FACTS["text"].answer
+    known = fact if fact in request.text else "Nobody"
+    return f"{known} runs it [Data: Sources (0)]."
+
+
+@pytest.mark.integration
+@pytest.mark.slow
+@pytest.mark.xdist_group("graph contract over the wire")
+class TestGraphEngineOverTheWire(EngineContract):
+    """The graph engine with provider ``openai``, against the model server."""
+
+    engine: ClassVar[str] = "graphrag"
+    takes_embedder = False
+    supports_answers = True
+    has_graph = True
+    follows_replacement = True
+    server: ClassVar[ModelServer]
+
+    @pytest.fixture(autouse=True, scope="class")
+    @classmethod
+    def _serving(cls) -> Iterator[None]:
+        with ModelServer() as server:
+            server.reply("local", quote)
+            cls.server = server
+            yield
+
+    @classmethod
+    def make_tool(
+        cls,
+        folder: Path,
+        *,
+        embedder: Embedder | None = None,
+        execution: ExecutionConfig | None = None,
+        **settings: Any,
+    ) -> VectorStoreTool:
+        """Return a tool all of whose models are the server's."""
+        assert embedder is None, "its models are behind a wire"
+        return VectorStoreTool(
+            VectorstoreTool(name="knowledge", source="docs", engine="graphrag", **settings),
+            str(folder),
+            execution,
+            agent_model=LLMProvider.model_validate(
+                {
+                    "provider": "openai",
+                    "name": "gpt-4o",
+                    "api_base": cls.server.url,
+                    "api_key": "k",
+                }
             ),
         )
 
