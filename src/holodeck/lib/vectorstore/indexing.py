@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import shutil
+import threading
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -178,7 +179,8 @@ class VectorIndexer:
         )
         vectors = await self._embed(prepared, force)
         self._on_progress(Progress(step="store"))
-        record = await _to_its_end(self._publish, reading, prepared, vectors)
+        stopped = threading.Event()
+        record = await _to_its_end(stopped, self._publish, reading, prepared, vectors, stopped)
         self.built = True
         logger.info(
             "indexed %d chunks of %d files in %.1fs",
@@ -224,20 +226,30 @@ class VectorIndexer:
         return dict(zip(store.ids, store.vectors, strict=True))
 
     def _publish(
-        self, reading: SourceReading, prepared: Prepared, vectors: NDArray[np.float32]
+        self,
+        reading: SourceReading,
+        prepared: Prepared,
+        vectors: NDArray[np.float32],
+        stopped: threading.Event,
     ) -> IndexRecord:
-        """Write the generation aside, then replace the record."""
+        """Write the generation aside, then replace the record, unless it was stopped by then."""
         generation = self._folder.new_generation()
         store = self._folder.store_folder(generation)
         try:
             write_store(store, prepared.text_units, vectors)
             record = self._record(reading, prepared, vectors.shape[1], generation)
+            self._go_on_unless(stopped)
             self._folder.commit(record)
         except BaseException:
             shutil.rmtree(store, ignore_errors=True)  # half a generation serves nobody
             raise
         self._folder.tidy(record)
         return record
+
+    def _go_on_unless(self, stopped: threading.Event) -> None:
+        """Raise when the build was cancelled: who cancels is told that the index is as it was."""
+        if stopped.is_set():
+            raise IndexingError(f"the index of tool {self._tool.name!r} was not published")
 
     def _record(
         self, reading: SourceReading, prepared: Prepared, width: int, generation: str
@@ -263,16 +275,21 @@ class VectorIndexer:
 
 
 async def _to_its_end(
-    function: Callable[Parameters, Result], *args: Parameters.args, **kwargs: Parameters.kwargs
+    stopped: threading.Event,
+    function: Callable[Parameters, Result],
+    *args: Parameters.args,
+    **kwargs: Parameters.kwargs,
 ) -> Result:
     """Run ``function`` in a thread and wait for it also when cancelled: a thread cannot be stopped.
 
-    What it does is then done as a whole before the lock is given back.
+    What it does is then done as a whole before the lock is given back; ``stopped`` tells it to
+    leave out what has not begun.
     """
     running = asyncio.ensure_future(asyncio.to_thread(function, *args, **kwargs))
     try:
         return await asyncio.shield(running)
     except asyncio.CancelledError:
+        stopped.set()
         await asyncio.wait([running])
         running.exception()  # the cancellation is what the caller hears of
         raise
