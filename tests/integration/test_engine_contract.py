@@ -86,42 +86,6 @@ class TestGraphEngine(EngineContract):
         )
 
 
-@pytest.mark.integration
-class TestDefaultEngineOverTheWire(EngineContract):
-    """The default engine with provider ``openai``, against the model server."""
-
-    engine: ClassVar[str] = "default"
-    takes_embedder = False
-    server: ClassVar[ModelServer]
-
-    @pytest.fixture(autouse=True, scope="class")
-    @classmethod
-    def _serving(cls) -> Iterator[None]:
-        with ModelServer() as server:
-            cls.server = server
-            yield
-
-    @classmethod
-    def make_tool(
-        cls,
-        folder: Path,
-        *,
-        embedder: Embedder | None = None,
-        execution: ExecutionConfig | None = None,
-        **settings: Any,
-    ) -> VectorStoreTool:
-        """Return a tool whose embedding model is the server's."""
-        assert embedder is None, "its model is behind a wire"
-        return VectorStoreTool(
-            VectorstoreTool(name="knowledge", source="docs", **settings),
-            str(folder),
-            execution,
-            agent_model=LLMProvider.model_validate(
-                {"provider": "openai", "api_base": cls.server.url, "api_key": "k"}
-            ),
-        )
-
-
 def quote(request: ServerRequest) -> str:
     """Answer as a model does that reads its prompt: with the fact, where the prompt holds it."""
     fact = FACTS["text"].answer
@@ -129,17 +93,11 @@ def quote(request: ServerRequest) -> str:
     return f"{known} runs it [Data: Sources (0)]."
 
 
-@pytest.mark.integration
-@pytest.mark.slow
-@pytest.mark.xdist_group("graph contract over the wire")
-class TestGraphEngineOverTheWire(EngineContract):
-    """The graph engine with provider ``openai``, against the model server."""
+class OverTheWire(EngineContract):
+    """An engine whose models are behind a wire: provider ``openai``, against the model server."""
 
-    engine: ClassVar[str] = "graphrag"
+    engine: ClassVar[str]
     takes_embedder = False
-    supports_answers = True
-    has_graph = True
-    follows_replacement = True
     server: ClassVar[ModelServer]
 
     @pytest.fixture(autouse=True, scope="class")
@@ -161,19 +119,34 @@ class TestGraphEngineOverTheWire(EngineContract):
     ) -> VectorStoreTool:
         """Return a tool all of whose models are the server's."""
         assert embedder is None, "its models are behind a wire"
+        model = {"provider": "openai", "name": "gpt-4o", "api_base": cls.server.url, "api_key": "k"}
         return VectorStoreTool(
-            VectorstoreTool(name="knowledge", source="docs", engine="graphrag", **settings),
+            VectorstoreTool.model_validate(
+                {"name": "knowledge", "source": "docs", "engine": cls.engine, **settings}
+            ),
             str(folder),
             execution,
-            agent_model=LLMProvider.model_validate(
-                {
-                    "provider": "openai",
-                    "name": "gpt-4o",
-                    "api_base": cls.server.url,
-                    "api_key": "k",
-                }
-            ),
+            agent_model=LLMProvider.model_validate(model),
         )
+
+
+@pytest.mark.integration
+class TestDefaultEngineOverTheWire(OverTheWire):
+    """The default engine asks for vectors only."""
+
+    engine = "default"
+
+
+@pytest.mark.integration
+@pytest.mark.slow
+@pytest.mark.xdist_group("graph contract over the wire")
+class TestGraphEngineOverTheWire(OverTheWire):
+    """The graph engine asks for everything: extraction, reports, vectors, answers."""
+
+    engine = "graphrag"
+    supports_answers = True
+    has_graph = True
+    follows_replacement = True
 
 
 def test_every_engine_is_under_contract() -> None:
