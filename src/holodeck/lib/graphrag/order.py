@@ -141,10 +141,13 @@ async def run_order(
 
         return run
 
-    await run_workflows(
-        config,
-        [step.workflow for step in chosen],
-        {step.workflow: bound(step.function) for step in chosen if step.function},
-        lambda name: report(Progress(step=labels[name])) if name in labels else None,
-    )
+    try:
+        await run_workflows(
+            config,
+            [step.workflow for step in chosen],
+            {step.workflow: bound(step.function) for step in chosen if step.function},
+            lambda name: report(Progress(step=labels[name])) if name in labels else None,
+        )
+    finally:
+        await build.embedding.close()
     return build

@@ -90,6 +90,12 @@ class CachedEmbedder(Embedder):
             return np.zeros((0, self._dimensions or 0), dtype=np.float32)
         return np.stack([kept[keys[text]] for text in texts])
 
+    def kept(self, texts: Sequence[str]) -> dict[str, NDArray[np.float32]]:
+        """Return the rows that are kept, by text."""
+        keys = {text: self.key_of(text) for text in texts}
+        rows = self._store.get_vectors(list(keys.values()))
+        return {text: rows[key] for text, key in keys.items() if key in rows}
+
     def key_of(self, text: str) -> str:
         """Return the key under which the vector of ``text`` is kept."""
         return vector_key(self.provider, self.name, self._dimensions, text)
