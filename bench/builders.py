@@ -3,7 +3,8 @@
     python -m bench.builders BUILDER URL WORK [SETTINGS]
 
 What it imports, also while it builds, is imported before by a build of one passage. Then each line
-on its standard input (the first is the passage) is a folder of documents to index; for each it prints a measurement as JSON.
+on its standard input (the first is the passage) is a folder of documents to index; for each it
+prints a measurement as JSON.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from holodeck.lib.graphrag.library import quiet_environment
+from holodeck.lib.graphrag.library import bare_process, quiet_environment
 
 __all__ = ["BUILDERS", "CONCURRENCY"]
 
@@ -96,17 +97,15 @@ async def library(docs: Path, work: Path, url: str, settings: dict[str, Any]) ->
             "cluster_graph": {"use_lcc": False},
         }
     )
-    texts = [(file.name, file.read_text(encoding="utf-8")) for file in sorted(docs.glob("*.txt"))]
-    frame = pd.DataFrame(
-        {
-            "id": [name for name, _ in texts],
-            "title": [name for name, _ in texts],
-            "text": [text for _, text in texts],
-        }
-    )
+    frame = pd.DataFrame(_texts(docs), columns=["id", "text"])
+    frame["title"] = frame["id"]
     for result in await build_index(config, input_documents=frame):
         if result.error is not None:
             raise result.error
+
+
+def _texts(docs: Path) -> list[tuple[str, str]]:
+    return [(file.name, file.read_text(encoding="utf-8")) for file in sorted(docs.glob("*.txt"))]
 
 
 async def library_unprofiled(docs: Path, work: Path, url: str, settings: dict[str, Any]) -> None:
@@ -163,6 +162,8 @@ def main(arguments: Sequence[str]) -> None:
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8", buffering=1)
     os.dup2(2, 1)  # what the builder prints is no measurement
     quiet_environment()
+    if name == "ours":
+        bare_process()  # as the process does that a build runs in
     build = BUILDERS[name]
     warm = work / "warm" / "docs"
     warm.mkdir(parents=True)
