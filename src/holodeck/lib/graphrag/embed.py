@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from holodeck.errors import HolodeckError, IndexingError
 from holodeck.lib.contracts import Progress
 from holodeck.lib.graphrag.build import Build
-from holodeck.lib.graphrag.tables import read_rows
+from holodeck.lib.graphrag.tables import read_rows, write_vectors
 
 if TYPE_CHECKING:
     import numpy as np
@@ -62,9 +62,7 @@ async def _embed(build: Build, texts: Sequence[str]) -> NDArray[np.float32]:
 def _write(
     build: Build, table: str, ids: Sequence[str], vectors: Sequence[NDArray[np.float32]]
 ) -> None:
-    import lancedb
     import numpy as np
-    import pyarrow as pa
 
     matrix = np.concatenate(vectors)
     width = matrix.shape[1]
@@ -73,6 +71,4 @@ def _write(
             f"the embedding model gave vectors of {build.counts['vector_size']} and of {width} "
             "numbers in one build: an index holds one width; check the embedding model"
         )
-    column = pa.FixedSizeListArray.from_arrays(pa.array(matrix.reshape(-1)), width)
-    content = pa.table({"id": pa.array(list(ids), pa.string()), "vector": column})
-    lancedb.connect(str(build.vectors)).create_table(table, content)
+    write_vectors(build.vectors, table, ids, matrix)

@@ -8,14 +8,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from holodeck.errors import TableNotFoundError
 
-__all__ = ["ALWAYS", "OURS", "SCHEMAS", "read_columns", "read_rows", "write_rows"]
+__all__ = [
+    "ALWAYS",
+    "OURS",
+    "SCHEMAS",
+    "read_columns",
+    "read_rows",
+    "write_rows",
+    "write_vectors",
+]
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 _TEXT: Final = pa.string()
 _NUMBER: Final = pa.int64()
@@ -147,6 +159,17 @@ def write_rows(folder: Path, table: str, rows: Sequence[Mapping[str, Any]]) -> N
     """Write ``rows`` as ``folder/table.parquet``; the order is kept."""
     content = pa.Table.from_pylist(list(rows), schema=SCHEMAS[table])
     pq.write_table(content, folder / f"{table}.parquet", compression="zstd")
+
+
+def write_vectors(
+    folder: Path, table: str, ids: Sequence[str], matrix: NDArray[np.float32]
+) -> None:
+    """Write a vector table of ``folder``, one row for each id."""
+    import lancedb
+
+    column = pa.FixedSizeListArray.from_arrays(pa.array(matrix.reshape(-1)), matrix.shape[1])
+    content = pa.table({"id": pa.array(list(ids), pa.string()), "vector": column})
+    lancedb.connect(str(folder)).create_table(table, content)
 
 
 def read_rows(
