@@ -180,6 +180,10 @@ class Embedder(ABC):
             ProviderError: As for ``ChatModel.complete``; also when the widths differ.
         """
 
+    def kept(self, texts: Sequence[str]) -> Mapping[str, NDArray[np.float32]]:
+        """Return the rows that are known without a call, by text."""
+        return {}
+
     async def close(self) -> None:  # noqa: B027  # most embedders hold nothing
         """Release connections."""
 
@@ -489,6 +493,10 @@ class SearchEngine(ABC):
 
     modes: ClassVar[tuple[str, ...]]
     """The search modes that the engine offers; the first is what YAML gets by default."""
+
+    mode_help: ClassVar[Mapping[str, str]] = {}
+    """What each mode is for, in words that a model chooses by; empty: an agent's model has no use
+    for the choice."""
 
     @property
     @abstractmethod

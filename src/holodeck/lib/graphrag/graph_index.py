@@ -31,7 +31,6 @@ from holodeck.lib.ranking.vectors import Vectors
 __all__ = [
     "PROMPTS_FILE",
     "Communities",
-    "Community",
     "Edges",
     "Entities",
     "GraphIndex",
@@ -130,40 +129,19 @@ class TextUnits:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Community:
-    """A community of the opened index; level 0 is the broadest.
+class Communities:
+    """The communities, in table order; a row is not the number that answers refer to one by.
 
     Attributes:
-        parent: Number of the community that it is a part of; -1 for a root.
+        levels: 0 is the broadest.
+        parents: Number of the community that each is a part of; -1 for a root.
     """
-
-    number: int
-    level: int
-    entities: Sequence[int]
-    text_units: Sequence[int]
-    parent: int = -1
-
-
-@dataclass(frozen=True, kw_only=True)
-class Communities:
-    """The communities, in table order; a row is not the number that answers refer to one by."""
 
     numbers: Rows
     levels: Rows
     parents: Rows
     entities: Links
     text_units: Links
-
-    @classmethod
-    def of(cls, communities: Sequence[Community]) -> Communities:
-        """Return communities in columns."""
-        return cls(
-            numbers=np.array([each.number for each in communities], dtype=np.int64),
-            levels=np.array([each.level for each in communities], dtype=np.int64),
-            parents=np.array([each.parent for each in communities], dtype=np.int64),
-            entities=Links.of_lists([each.entities for each in communities]),
-            text_units=Links.of_lists([each.text_units for each in communities]),
-        )
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -230,6 +208,11 @@ class GraphIndex:
     spread: Spread
     prompts: Mapping[str, str] = field(default_factory=dict)
     token_counts: TokenCounts = field(default_factory=TokenCounts, repr=False)
+
+    @property
+    def vector_width(self) -> int | None:
+        """Numbers in a vector; ``None`` where there are no vectors."""
+        return next((each.width for each in (self.entity_vectors, self.unit_vectors) if each), None)
 
     @cached_property
     def deepest_level(self) -> int:

@@ -32,6 +32,7 @@ class BuildOrder:
 
     Attributes:
         environ: The providers' variables, which may come from a ``.env`` file.
+        vector_width: Of the vectors that the embedding model gives, where it was asked.
         known_failures: What failed in the last build and is not asked for again.
     """
 
@@ -44,6 +45,7 @@ class BuildOrder:
     vectors: Path
     cache_dir: Path
     log_file: Path
+    vector_width: int | None = None
     known_failures: Sequence[Failure] = ()
 
     def to_json(self) -> str:
@@ -54,6 +56,7 @@ class BuildOrder:
                 "embedding": _dump(self.resolved.embedding),
                 "execution": _dump(self.execution),
                 "environ": dict(self.environ),
+                "vector_width": self.vector_width,
                 "known_failures": [asdict(failure) for failure in self.known_failures],
                 "paths": {
                     name: str(getattr(self, name))
@@ -80,6 +83,7 @@ class BuildOrder:
             ),
             execution=ExecutionConfig.model_validate(data["execution"]),
             environ=data["environ"],
+            vector_width=data["vector_width"],
             known_failures=tuple(Failure(**failure) for failure in data["known_failures"]),
             **{name: Path(path) for name, path in data["paths"].items()},
         )
@@ -118,7 +122,9 @@ async def run_order(
         vectors=order.vectors,
         steps=steps,
         claims=open_claim_steps(order.resolved, steps),
-        embedder=resources.embedder(order.resolved.embedding, "embedding_model"),
+        embedder=resources.embedder(
+            order.resolved.embedding, "embedding_model", width=order.vector_width
+        ),
         concurrency=order.execution.concurrency,
         report=report,
         max_failed_share=graphrag.max_failed_share,
@@ -143,12 +149,15 @@ async def run_order(
 
         return run
 
-    await run_workflows(
-        config,
-        [step.workflow for step in chosen],
-        {step.workflow: bound(step.function) for step in chosen if step.function},
-        lambda name: report(Progress(step=labels[name])) if name in labels else None,
-    )
+    try:
+        await run_workflows(
+            config,
+            [step.workflow for step in chosen],
+            {step.workflow: bound(step.function) for step in chosen if step.function},
+            lambda name: report(Progress(step=labels[name])) if name in labels else None,
+        )
+    finally:
+        await build.embedding.close()
     # Here and not at the first search: it takes a while, and the store is open in this process.
     await asyncio.to_thread(derive_index, order.output, order.vectors)
     return build

@@ -6,7 +6,7 @@ line reads what is written here.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -162,13 +162,30 @@ def write_rows(folder: Path, table: str, rows: Sequence[Mapping[str, Any]]) -> N
 
 
 def write_vectors(
-    folder: Path, table: str, ids: Sequence[str], matrix: NDArray[np.float32]
+    folder: Path, table: str, ids: Sequence[str], parts: Iterable[NDArray[np.float32]], width: int
 ) -> None:
-    """Write a vector table of ``folder``, one row for each id."""
+    """Write a vector table of ``folder``.
+
+    Args:
+        folder: A LanceDB.
+        table: Its name.
+        ids: One for each vector.
+        parts: The vectors in order, some at a time, so that not all need be held.
+        width: Numbers in a vector.
+    """
     import lancedb
 
-    column = pa.FixedSizeListArray.from_arrays(pa.array(matrix.reshape(-1)), matrix.shape[1])
-    content = pa.table({"id": pa.array(list(ids), pa.string()), "vector": column})
+    schema = pa.schema([("id", _TEXT), ("vector", pa.list_(pa.float32(), width))])
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        start = 0
+        for part in parts:
+            end = start + len(part)
+            column = pa.FixedSizeListArray.from_arrays(pa.array(part.reshape(-1)), width)
+            yield pa.record_batch([pa.array(ids[start:end], _TEXT), column], schema=schema)
+            start = end
+
+    content = pa.RecordBatchReader.from_batches(schema, batches())
     lancedb.connect(str(folder)).create_table(table, content)
 
 

@@ -87,6 +87,11 @@ class Vectors:
         }
 
     @property
+    def width(self) -> int:
+        """Numbers in a vector."""
+        return int(self.matrix.shape[1])
+
+    @property
     def is_exact(self) -> bool:
         """Whether ``similarities`` are."""
         return not len(self.axes)
@@ -96,7 +101,12 @@ class Vectors:
 
         Unless ``is_exact`` they are rough: ``measure`` the rows that matter.
         """
-        found = self.matrix @ query if self.is_exact else self.rough @ (self.axes @ query)
+        # Not "@": its threads cost more than they save, and wait for one another on a busy machine.
+        found: Floats = (
+            np.vecdot(self.matrix, query)
+            if self.is_exact
+            else np.vecdot(self.rough, np.vecdot(self.axes, query))
+        )
         if len(self.rows) == count:
             return found
         spread = np.zeros(count, dtype=np.float32)
@@ -108,14 +118,14 @@ class Vectors:
         places = np.searchsorted(self.rows, rows)
         places[places == len(self.rows)] = 0
         known = self.rows[places] == rows if len(self.rows) else np.zeros(len(rows), dtype=np.bool_)
-        similarities[rows[known]] = self.matrix[places[known]] @ query
+        similarities[rows[known]] = np.vecdot(self.matrix[places[known]], query)
 
     def nearest(self, query: Floats, count: int) -> Rows:
         """Return the rows of the ``count`` vectors nearest to ``query``, exactly; ties by row.
 
         Near is the Euclidean distance, as in the store of the library.
         """
-        distances = self._squares - 2 * (self.matrix @ query)
+        distances = self._squares - 2 * np.vecdot(self.matrix, query)
         places = np.arange(distances.size)
         if count < distances.size:
             greatest = np.partition(distances, count)[count]
@@ -134,8 +144,8 @@ def recall(matrix: Floats, axes: Floats, rough: Floats, queries: Floats) -> floa
     """Return the share of the nearest ten that are among the rows which are measured whole."""
     shares = []
     for query in queries:
-        true = best_rows(matrix @ query, NEAREST)
-        looked = best_rows(rough @ (axes @ query), MEASURED)
+        true = best_rows(np.vecdot(matrix, query), NEAREST)
+        looked = best_rows(np.vecdot(rough, np.vecdot(axes, query)), MEASURED)
         shares.append(np.isin(true, looked).mean())
     return float(np.mean(shares))
 

@@ -95,7 +95,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> GraphIndex:
         ("text_unit_text", list(units), list(units.values())),
     ):
         matrix = np.array([word_vector(text, 256) for text in texts], dtype=np.float32)
-        write_vectors(folder / "vectors", table, keys, matrix)
+        write_vectors(folder / "vectors", table, keys, [matrix], 256)
     return open_index(folder, folder / "vectors")
 
 

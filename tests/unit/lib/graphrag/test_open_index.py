@@ -110,7 +110,7 @@ def test_a_folder_that_cannot_be_written_is_searched_from_memory(
 def test_a_prepared_index_is_searched_without_what_reads_tables(tmp_path: Path) -> None:
     """No store, no table reader and no data frame is imported for a context."""
     write_tables(tmp_path)
-    write_vectors(tmp_path / "vectors", "entity_description", ["e"], VECTOR[None])
+    write_vectors(tmp_path / "vectors", "entity_description", ["e"], [VECTOR[None]], 2)
     derive_index(tmp_path, tmp_path / "vectors")
     code = (
         "import sys, numpy as np; from pathlib import Path\n"

@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import pytest
 
-from holodeck.errors import EmptyQueryError, NotInitializedError
+from holodeck.errors import EmptyQueryError, NotInitializedError, SearchError
 from holodeck.lib.contracts import (
     Answer,
     AnswerContext,
@@ -38,6 +38,7 @@ from holodeck.lib.graphrag.search import (
 from holodeck.lib.graphrag.storage import GraphRAGStorage
 from holodeck.lib.graphrag.tables import write_rows, write_vectors
 from holodeck.lib.graphrag.values import LOCAL_VALUES
+from holodeck.lib.ranking.vectors import Vectors
 from holodeck.lib.resources import Resources
 from holodeck.lib.tokens import count_tokens
 from holodeck.models.llm import ModelSettings
@@ -136,7 +137,7 @@ def write_index(folder: Path, *, reports: bool, entities: bool) -> None:
     for table, texts in (("entity_description", described), ("text_unit_text", TEXTS)):
         if texts:
             matrix = np.array([word_vector(t, 256) for t in texts.values()], dtype=np.float32)
-            write_vectors(folder / "vectors", table, list(texts), matrix)
+            write_vectors(folder / "vectors", table, list(texts), [matrix], 256)
 
 
 @cache
@@ -178,7 +179,12 @@ class Given(Resources):
         self.answering = answering
 
     def embedder(
-        self, settings: ModelSettings, where: str, dimensions: int | None = None
+        self,
+        settings: ModelSettings,
+        where: str,
+        dimensions: int | None = None,
+        *,
+        width: int | None = None,
     ) -> WordEmbedder:
         return WordEmbedder()
 
@@ -205,6 +211,15 @@ def engine(
         index=index() if opened is None else opened,
     )
     return made, answering
+
+
+async def test_a_vector_of_another_width_names_both_and_the_mend() -> None:
+    """What the embedding model gives now must be comparable with what the index holds."""
+    narrow = Vectors.of(np.arange(2), np.ones((2, 8), dtype=np.float32))
+    made, _ = engine(LocalSearchEngine, opened=replace(index(), entity_vectors=narrow))
+
+    with pytest.raises(SearchError, match=r"256 numbers.* of 8: .*holodeck index --force"):
+        await made.search("Who is Ann?")
 
 
 def query(text: str) -> np.ndarray[tuple[int, ...], np.dtype[np.float32]]:

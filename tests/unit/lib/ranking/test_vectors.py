@@ -41,7 +41,7 @@ def test_vectors_that_no_projection_serves_are_searched_exactly() -> None:
     vectors = Vectors.of(np.arange(COUNT), matrix, least_numbers=0)
 
     assert vectors.is_exact
-    assert np.array_equal(vectors.similarities(matrix[3], COUNT), matrix @ matrix[3])
+    assert vectors.similarities(matrix[3], COUNT) == pytest.approx(matrix @ matrix[3], abs=1e-6)
 
 
 def test_rows_without_a_vector_are_worth_nothing() -> None:
