@@ -42,7 +42,7 @@ ROOMS: dict[str, frozenset[str]] = {
     "chunking": BASE,
     "providers": BASE,
     "resources": BASE | {"providers"},
-    "indexes": BASE | {"chunking"},
+    "indexes": BASE | {"chunking", "readers", "resources"},
     "ranking": BASE,
     "vectorstore": WORK,
     "graphrag": WORK,
