@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pydantic import Field
 
 from holodeck.models.base import StrictModel
@@ -29,8 +31,10 @@ class ExecutionConfig(StrictModel):
         ge=0,
         description="Seconds that the waits between the tries of one call may add up to",
     )
-    cache: bool = Field(
-        default=True, description="Keep paid replies, so that nothing is paid for twice"
+    cache: bool | Literal["renew"] = Field(
+        default=True,
+        description="Keep paid replies, so that nothing is paid for twice; renew: ask again for "
+        "what a build needs, and replace what was kept",
     )
     cache_dir: str | None = Field(
         default=None, description="Folder of the reply cache; default: .holodeck/cache"

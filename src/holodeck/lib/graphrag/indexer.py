@@ -6,7 +6,7 @@ import json
 import logging
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from holodeck.errors import IndexingError
 from holodeck.lib.contracts import Failure, Progress, ProgressListener, RetryFailed
@@ -75,6 +75,8 @@ class GraphRAGIndexer(Indexer[IndexMetadata]):
         wait_for_builder: Wait while another process builds this index, at most as long as a build
             may take, instead of failing at once.
     """
+
+    embedding_settings: ClassVar[tuple[str, ...]] = ("graphrag.embedding_model",)
 
     def __init__(
         self,
@@ -162,6 +164,7 @@ class GraphRAGIndexer(Indexer[IndexMetadata]):
             vectors=vectors,
             cache_dir=self._cache_dir,
             log_file=self.storage.logs_dir / f"build-{corpus.generation}.log",
+            vector_width=corpus.vector_width,
             known_failures=self._known_failures(corpus),
         )
         if not self._in_process:
@@ -177,7 +180,7 @@ class GraphRAGIndexer(Indexer[IndexMetadata]):
         Other settings, or no cache, ask for everything.
         """
         metadata = self.storage.get_metadata()
-        if metadata is None or not self._execution.cache:
+        if metadata is None or self._execution.cache is not True:
             return ()
         if metadata.config_hash != config_hash(corpus.settings):
             return ()

@@ -45,7 +45,6 @@ class IndexMetadata(IndexRecord):
     Attributes:
         graphrag_version: The library that built it.
         merged_entity_count: Spellings of names that were joined to another spelling.
-        vector_size: Numbers in a vector.
         calls: Answered model calls by purpose.
         account: What became of every piece of the build.
     """
@@ -58,7 +57,6 @@ class IndexMetadata(IndexRecord):
     text_unit_count: int = 0
     report_count: int = 0
     merged_entity_count: int = 0
-    vector_size: int = 0
     calls: Mapping[str, int] = field(default_factory=dict)
     account: BuildAccount = field(default_factory=BuildAccount)
 

@@ -29,6 +29,7 @@ class Corpus:
         generation: The generation that is built.
         force: Whether a rebuild was asked for.
         retry_failed: Which pieces that failed in the last build are asked for again.
+        vector_width: Of the embedding model's vectors, where a server was asked for it.
     """
 
     tool_name: str
@@ -39,6 +40,7 @@ class Corpus:
     generation: str
     force: bool = False
     retry_failed: RetryFailed = False
+    vector_width: int | None = None
 
     @property
     def warnings(self) -> list[str]:

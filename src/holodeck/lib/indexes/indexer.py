@@ -8,8 +8,9 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
-from typing import Generic, ParamSpec, TypeVar
+from typing import ClassVar, Generic, ParamSpec, TypeVar
 
 from holodeck.errors import HolodeckError, IndexingError, SourceNotFoundError
 from holodeck.lib.contracts import Progress, ProgressListener, RetryFailed
@@ -70,6 +71,9 @@ class Indexer(ABC, Generic[Record]):
         """Whether the last ``build_index`` built; ``False``: the index was up to date."""
 
     # --- what an engine says ------------------------------------------------------------------
+
+    embedding_settings: ClassVar[tuple[str, ...]]
+    """The names of the settings that say which model embeds."""
 
     @property
     @abstractmethod
@@ -176,11 +180,15 @@ class Indexer(ABC, Generic[Record]):
             if reason is None:  # the other builder was faster
                 return self._folder.published()
             logger.info("building the index of tool %r: %s", self._tool.name, reason)
-            await ask_models_once(self._resolved, self._resources)
+            width = await ask_models_once(
+                self._resolved, self._resources, indexed_width=self._indexed_width()
+            )
             started = time.monotonic()
             async with self._in_time():
-                corpus = await self._read(source, force, retry_failed)
-                record = await self._publish(corpus)
+                corpus = await self._read(source)
+                record = await self._publish(
+                    replace(corpus, force=force, retry_failed=retry_failed, vector_width=width)
+                )
             self.built = True
             self._folder.tidy()
             counts = ", ".join(f"{count} {name}" for name, count in record.counts.items())
@@ -210,7 +218,17 @@ class Indexer(ABC, Generic[Record]):
                 "folder, and build again"
             ) from error
 
-    async def _read(self, source: Path, force: bool, retry_failed: RetryFailed) -> Corpus:
+    def _indexed_width(self) -> int:
+        """Return the width of the vectors that the same embedding model made for the index."""
+        record, settings = self._folder.record(), self.shaping_settings()
+        if record is None:
+            return 0
+        is_same = all(
+            record.settings.get(name) == settings.get(name) for name in self.embedding_settings
+        )
+        return record.vector_size if is_same else 0
+
+    async def _read(self, source: Path) -> Corpus:
         self._on_progress(Progress(step="read"))
         options = read_options(self._tool, self._execution)
         reading = await asyncio.to_thread(read_source, source, options)
@@ -221,8 +239,6 @@ class Indexer(ABC, Generic[Record]):
             prepared=await asyncio.to_thread(prepare, reading.documents, *self.chunking),
             settings=self.shaping_settings(),
             generation=self._folder.new_generation(),
-            force=force,
-            retry_failed=retry_failed,
         )
 
     async def _publish(self, corpus: Corpus) -> Record:

@@ -33,6 +33,7 @@ class IndexRecord:
         config_hash: SHA-256 over ``settings``.
         settings: Each setting that shapes the index, by its YAML name.
         generation: The name of the generation that holds the index.
+        vector_size: Numbers in a vector; 0 where there are none.
         skipped: Files that are not in the index, by relative path, and why.
         warnings: What the builder of the index should know.
         account: What became of every piece of the build; ``None``: there are no pieces.
@@ -45,6 +46,7 @@ class IndexRecord:
     file_count: int
     config_hash: str = ""
     generation: str = ""
+    vector_size: int = 0
     settings: Mapping[str, str] = field(default_factory=dict)
     skipped: Mapping[str, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()

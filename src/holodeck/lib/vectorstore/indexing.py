@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from holodeck.errors import IndexingError, TableNotFoundError
 from holodeck.lib.contracts import Progress
 from holodeck.lib.indexes.corpus import Corpus
 from holodeck.lib.indexes.indexer import Indexer, to_its_end
 from holodeck.lib.vectorstore.embed import embed_chunks
-from holodeck.lib.vectorstore.settings import embedding_key, shaping_settings
+from holodeck.lib.vectorstore.settings import EMBEDDING_SETTINGS, embedding_key, shaping_settings
 from holodeck.lib.vectorstore.storage import VectorFolder, VectorRecord
 from holodeck.lib.vectorstore.store import open_store, write_store
 
@@ -27,6 +27,8 @@ EMBEDDING = "embedding_model"
 
 class VectorIndexer(Indexer[VectorRecord]):
     """Builds the index of one tool, aside, and publishes it in one step."""
+
+    embedding_settings: ClassVar[tuple[str, ...]] = EMBEDDING_SETTINGS
 
     _folder: VectorFolder
 
@@ -65,14 +67,25 @@ class VectorIndexer(Indexer[VectorRecord]):
         if not chunks:
             return np.zeros((0, 0), dtype=np.float32)
         unfinished = self._folder.unfinished(*embedding_key(corpus.settings))
-        known = {} if corpus.force else await asyncio.to_thread(self._stored_vectors, corpus)
-        ids, rows = await asyncio.to_thread(unfinished.read)
+        known: dict[str, NDArray[np.float32]] = {}
+        if self._execution.cache == "renew":
+            unfinished.clear()
+        else:
+            known = {} if corpus.force else await asyncio.to_thread(self._stored_vectors, corpus)
+            ids, rows = await asyncio.to_thread(unfinished.read)
+            known |= dict(zip(ids, rows, strict=True))
+        width = corpus.vector_width
+        if width is not None:
+            known = {key: row for key, row in known.items() if len(row) == width}
         return await embed_chunks(
             chunks,
             self._resources.embedder(
-                self._resolved.embedding, EMBEDDING, self._tool.embedding_dimensions
+                self._resolved.embedding,
+                EMBEDDING,
+                self._tool.embedding_dimensions,
+                width=width,
             ),
-            known={**known, **dict(zip(ids, rows, strict=True))},
+            known=known,
             unfinished=unfinished,
             on_progress=self._on_progress,
         )

@@ -34,12 +34,10 @@ class VectorRecord(IndexRecord):
     Attributes:
         document_count: Distinct texts of documents.
         chunk_count: Distinct texts of chunks.
-        vector_size: Numbers in a vector; 0 for an empty index.
     """
 
     document_count: int = 0
     chunk_count: int = 0
-    vector_size: int = 0
 
     @property
     def counts(self) -> dict[str, int]:

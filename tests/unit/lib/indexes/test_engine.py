@@ -30,6 +30,8 @@ pytestmark = pytest.mark.unit
 class LineIndexer(Indexer[IndexRecord]):
     """Keeps the texts in one file."""
 
+    embedding_settings: ClassVar[tuple[str, ...]] = ()
+
     @property
     def chunking(self) -> tuple[int, int]:
         return 50, 0
