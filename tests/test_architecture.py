@@ -28,6 +28,7 @@ BASE_MODULES = (
     "imports",
     "paths",
     "questions",
+    "streams",
 )
 BASE = frozenset({"errors", "models", "base"})
 WORK = BASE | {"readers", "chunking", "resources", "indexes", "ranking"}
@@ -90,6 +91,7 @@ HEAVY = (
     "openai",
     "pandas",
     "pyarrow",
+    "pydantic_ai",
     "spacy",
     "wordllama",
 )

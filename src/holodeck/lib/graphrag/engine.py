@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar
 
@@ -25,6 +26,10 @@ class GraphRAGEngine(IndexEngine[IndexMetadata, GraphIndex]):
 
     name: ClassVar[str] = "graphrag"
     modes: ClassVar[tuple[str, ...]] = tuple(SEARCH_MODES)
+    mode_help: ClassVar[Mapping[str, str]] = {
+        "local": "for questions about certain people, places, things or events",
+        "global": "for questions about the whole of the documents: themes, trends, summaries",
+    }
     faster: ClassVar[str] = "a faster search_model"
 
     _folder: GraphRAGStorage

@@ -138,7 +138,6 @@ async def run_order(
         vectors_dir=order.vectors,
     )
 
-    labels = {step.workflow: step.label for step in STEPS if step.label}
     chosen = [step for step in STEPS if build.claims is not None or not step.only_with_claims]
 
     def bound(function: str) -> Callable[[], Awaitable[None]]:
@@ -148,12 +147,7 @@ async def run_order(
         return run
 
     try:
-        await run_workflows(
-            config,
-            [step.workflow for step in chosen],
-            {step.workflow: bound(step.function) for step in chosen if step.function},
-            lambda name: report(Progress(step=labels[name])) if name in labels else None,
-        )
+        await run_workflows(config, {step.workflow: bound(step.function) for step in chosen})
     finally:
         await build.embedding.close()
     return build

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from holodeck.lib.contracts import ChatDelta, ChatModel, ChatReply, ChatRequest, Embedder, Usage
-from holodeck.lib.providers.streams import closing_stream
+from holodeck.lib.streams import closing_stream
 from holodeck.lib.tokens import count_tokens
 
 if TYPE_CHECKING:
