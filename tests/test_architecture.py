@@ -44,7 +44,7 @@ ROOMS: dict[str, frozenset[str]] = {
     "providers": BASE,
     "resources": BASE | {"providers"},
     "indexes": BASE | {"chunking", "readers", "resources"},
-    "ranking": BASE,
+    "ranking": BASE | {"indexes"},
     "vectorstore": WORK,
     "graphrag": WORK,
     "engines": BASE,

@@ -10,7 +10,7 @@ from holodeck.lib.contracts import ProgressListener
 from holodeck.lib.graphrag import require_graphrag
 from holodeck.lib.graphrag.graph_index import GraphIndex
 from holodeck.lib.graphrag.indexer import GraphRAGIndexer
-from holodeck.lib.graphrag.open_index import open_index
+from holodeck.lib.graphrag.open_index import open_generation
 from holodeck.lib.graphrag.search import SEARCH_MODES
 from holodeck.lib.graphrag.storage import GraphRAGStorage, IndexMetadata
 from holodeck.lib.graphrag.thinkers import SEARCH
@@ -87,7 +87,7 @@ class GraphRAGEngine(IndexEngine[IndexMetadata, GraphIndex]):
 
     def open_generation(self, record: IndexMetadata) -> GraphIndex:
         """Open the tables and vectors that a record names."""
-        return open_index(*self._folder.generation_dirs(record.generation))
+        return open_generation(*self._folder.generation_dirs(record.generation))
 
     async def answer(
         self, content: GraphIndex, query: str, *, mode: str, answer: bool

@@ -14,6 +14,7 @@ from holodeck.lib.graphrag.failures import failed_last_time, is_retried
 from holodeck.lib.graphrag.fingerprint import config_hash, shaping_settings
 from holodeck.lib.graphrag.graph_index import PROMPTS_FILE
 from holodeck.lib.graphrag.library import library_version
+from holodeck.lib.graphrag.open_index import derive_index
 from holodeck.lib.graphrag.order import BuildOrder, run_order
 from holodeck.lib.graphrag.prepare import write_prepared
 from holodeck.lib.graphrag.prompts import SEARCH_PROMPTS, read_prompts
@@ -146,7 +147,7 @@ class GraphRAGIndexer(Indexer[IndexMetadata]):
         tables, vectors = self.storage.generation_dirs(corpus.generation)
         tables.mkdir(parents=True)
         vectors.mkdir(parents=True)
-        await to_its_end(_write_start, corpus, tables)
+        await to_its_end(_write_start, corpus, tables, vectors)
         outcome = BuildOutcome()
         if corpus.prepared.text_units:
             outcome = await self._carry_out(corpus, tables, vectors)
@@ -191,7 +192,7 @@ class GraphRAGIndexer(Indexer[IndexMetadata]):
         )
 
 
-def _write_start(corpus: Corpus, tables: Path) -> None:
+def _write_start(corpus: Corpus, tables: Path, vectors: Path) -> None:
     """Write what a build starts from; without any text, that is all there is."""
     write_prepared(corpus.prepared, tables)
     prompts = json.dumps(read_prompts(SEARCH_PROMPTS), ensure_ascii=False)
@@ -200,6 +201,7 @@ def _write_start(corpus: Corpus, tables: Path) -> None:
         for table in ALWAYS:
             if not (tables / f"{table}.parquet").exists():
                 write_rows(tables, table, [])
+        derive_index(tables, vectors)
 
 
 def _metadata(corpus: Corpus, tables: Path, outcome: BuildOutcome) -> IndexMetadata:
