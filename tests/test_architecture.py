@@ -43,7 +43,7 @@ ROOMS: dict[str, frozenset[str]] = {
     "chunking": BASE,
     "providers": BASE,
     "resources": BASE | {"providers"},
-    "indexes": BASE | {"chunking"},
+    "indexes": BASE | {"chunking", "readers", "resources"},
     "ranking": BASE | {"indexes"},
     "vectorstore": WORK,
     "graphrag": WORK,

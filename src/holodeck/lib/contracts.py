@@ -160,6 +160,17 @@ class ChatModel(ABC):
         reply = await self.complete(request)
         yield ChatDelta(text=reply.text, reply=reply)
 
+    def expect(self, prompt_tokens: int, answer_tokens: int | None = None) -> None:  # noqa: B027  # most models take any length as it comes
+        """Be told how long the longest request to come will be.
+
+        A server that gives a model room for so many tokens can then do it once, not request by
+        request.
+
+        Args:
+            prompt_tokens: About how many tokens its messages have.
+            answer_tokens: Its ``max_tokens``.
+        """
+
     async def close(self) -> None:  # noqa: B027  # most models hold nothing
         """Release connections."""
 
@@ -462,7 +473,7 @@ class BuildAccount:
     merged: int = 0
     isolated: int = 0
     reports_missing: int = 0
-    failures: Sequence[Failure] = ()
+    failures: tuple[Failure, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,7 +18,7 @@ from holodeck.lib.contracts import (
 )
 from holodeck.lib.graphrag.parse_report import json_object
 from holodeck.lib.graphrag.prompts import fill
-from holodeck.lib.graphrag.values import MAP, REDUCE
+from holodeck.lib.graphrag.values import LOCAL, MAP, REDUCE
 from holodeck.lib.graphrag.write_context import report_batch
 from holodeck.lib.tokens import count_tokens
 from holodeck.models.llm import ModelSettings
@@ -27,6 +27,8 @@ __all__ = ["NOTHING_RELEVANT", "PromptedAnswerSteps"]
 
 NOTHING_RELEVANT = "Nothing relevant to this question was found in the documents."
 MAP_CONCURRENCY = 32
+QUESTION_TOKENS = 500
+"""Of a long question, which is asked together with its records."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,6 +59,7 @@ class PromptedAnswerSteps:
         self._settings = settings
         self._prompts = prompts
         self._response_type = response_type
+        chat.expect(_longest_prompt(prompts), settings.max_tokens)
 
     async def answer_local(self, question: str, context: AnswerContext) -> Answer:
         """Answer from the context with one call."""
@@ -185,3 +188,15 @@ def _batches(reports: Sequence[ContextReport]) -> list[list[ContextReport]]:
         batches[-1].append(report)
         left -= size
     return batches
+
+
+def _longest_prompt(prompts: Mapping[str, str]) -> int:
+    """Return about how many tokens the longest request of an answer has."""
+    records = {
+        "local": LOCAL.context_tokens,
+        "map": MAP.data_tokens,
+        "reduce": REDUCE.data_tokens,
+    }
+    return QUESTION_TOKENS + max(
+        count_tokens(prompts[name]) + tokens for name, tokens in records.items()
+    )

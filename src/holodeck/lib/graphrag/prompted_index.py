@@ -26,19 +26,24 @@ from holodeck.lib.graphrag.accept import (
     asked_again,
 )
 from holodeck.lib.graphrag.chain import Asker, Judge, Kept, Memo
+from holodeck.lib.graphrag.community_context import MAX_INPUT_TOKENS
 from holodeck.lib.graphrag.parse import ParsedReply, RecordReader, join_extractions
 from holodeck.lib.graphrag.parse_claims import parse_claims
 from holodeck.lib.graphrag.parse_report import about_report, parse_report
 from holodeck.lib.graphrag.prompts import fill
 from holodeck.lib.graphrag.reply_text import answer_of
+from holodeck.lib.graphrag.summarize import SUMMARY_INPUT_TOKENS
 from holodeck.lib.graphrag.untrusted import DATA_NOTICE, Neutraliser, restored
 from holodeck.lib.graphrag.values import REPORT_WORDS
 from holodeck.lib.graphrag.write_context import report_context
+from holodeck.lib.tokens import count_tokens
 from holodeck.models.llm import ModelSettings
 
 __all__ = ["PROMPTED_VERSION", "Memo", "PromptedIndexSteps"]
 
 SUMMARY_WORDS = 500
+REPLY_TOKENS = 2048
+"""What a reply whose length is not limited is reckoned with where the next pass repeats it."""
 CLAIMS_WANTED = "Any claims or facts that could be relevant to information discovery."
 """The library's own default of what a claim is."""
 
@@ -55,6 +60,7 @@ class PromptedIndexSteps:
         prompts: The prompts of ``prompts.INDEX_PROMPTS``.
         entity_types: Types to extract.
         max_gleanings: Further passes over each text.
+        chunk_tokens: The most that a chunk has.
         memo: Where accepted outcomes are kept; ``None`` keeps nothing.
     """
 
@@ -66,6 +72,7 @@ class PromptedIndexSteps:
         prompts: Mapping[str, str],
         entity_types: Sequence[str],
         max_gleanings: int,
+        chunk_tokens: int = 0,
         memo: Memo | None,
     ) -> None:
         self._asker = Asker(chat, settings, memo)
@@ -74,6 +81,10 @@ class PromptedIndexSteps:
         self._reader = RecordReader(prompts["extract"], entity_types)
         self._entity_types = ",".join(entity_types)
         self._max_gleanings = max_gleanings
+        chat.expect(
+            _longest_prompt(prompts, chunk_tokens, max_gleanings, settings.max_tokens),
+            settings.max_tokens,
+        )
 
     @property
     def version(self) -> str:
@@ -211,3 +222,19 @@ class PromptedIndexSteps:
         neutral: Callable[[str], str] = self._neutral[name]
         safe = {key: neutral(value) for key, value in values.items()}
         return DATA_NOTICE + fill(self._prompts[name], **safe)
+
+
+def _longest_prompt(
+    prompts: Mapping[str, str], chunk_tokens: int, max_gleanings: int, max_tokens: int | None
+) -> int:
+    """Return about how many tokens the longest request of a build has.
+
+    Chunks are read with the replies of earlier passes before them; what is reported on and what is
+    summarised is cut to a number of tokens.
+    """
+    size = {name: count_tokens(prompt) for name, prompt in prompts.items()}
+    passes = max_gleanings * (max_tokens or REPLY_TOKENS)
+    read = max(size["extract"], size["claims"]) + chunk_tokens + passes
+    reported = size["report"] + MAX_INPUT_TOKENS
+    summarised = size["summarize"] + SUMMARY_INPUT_TOKENS
+    return count_tokens(DATA_NOTICE) + max(read, reported, summarised)

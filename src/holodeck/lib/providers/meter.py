@@ -107,6 +107,10 @@ class Metered(ChatModel):
             provider=self.provider, model=self.name, purpose=request.purpose, usage=reply.usage
         )
 
+    def expect(self, prompt_tokens: int, answer_tokens: int | None = None) -> None:
+        """Tell the model."""
+        self._model.expect(prompt_tokens, answer_tokens)
+
     async def close(self) -> None:
         """Close the model."""
         await self._model.close()

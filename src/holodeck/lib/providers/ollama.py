@@ -149,6 +149,10 @@ class OllamaChat(ChatModel):
             async for delta in deltas:
                 yield delta
 
+    def expect(self, prompt_tokens: int, answer_tokens: int | None = None) -> None:
+        """Ask for a context that holds such a request from the first call on."""
+        self._context.expect(prompt_tokens, answer_tokens)
+
     async def close(self) -> None:
         """Close the connections."""
         await self._client.close()
