@@ -490,7 +490,7 @@ class BuildAccount:
     merged: int = 0
     isolated: int = 0
     reports_missing: int = 0
-    failures: Sequence[Failure] = ()
+    failures: tuple[Failure, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
