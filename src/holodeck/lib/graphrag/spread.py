@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from holodeck.lib.graphrag.links import Links
 
-__all__ = ["Spread", "spread_over"]
+__all__ = ["GREAT", "Spread", "spread_over"]
 
 DAMPING = 0.85
 """Share of steps that go on; the others start anew."""
