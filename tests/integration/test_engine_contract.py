@@ -65,7 +65,6 @@ class TestGraphEngine(EngineContract):
     takes_embedder = False
     supports_answers = True
     has_graph = True
-    follows_replacement = True
 
     @classmethod
     def make_tool(
@@ -146,7 +145,6 @@ class TestGraphEngineOverTheWire(OverTheWire):
     engine = "graphrag"
     supports_answers = True
     has_graph = True
-    follows_replacement = True
 
 
 def test_every_engine_is_under_contract() -> None:

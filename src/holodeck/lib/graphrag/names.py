@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
+from functools import lru_cache
 
 from holodeck.lib.graphrag.marks import NO_WIDTH
 
@@ -12,6 +13,9 @@ __all__ = ["LONGEST_NAME", "absurdity", "name_key", "tidy_name"]
 
 LONGEST_NAME = 200
 """Characters of a name; what is longer is a sentence in the wrong field."""
+
+_REMEMBERED = 1 << 15
+"""Names whose form is remembered: one is met many times in a build."""
 
 _QUOTES = "\"'“”„‟‘’‚‛«»‹›`「」『』《》"
 _TRAILING = ".,;:!?。、"
@@ -31,6 +35,7 @@ _NO_NAME = frozenset({"none", "null", "n/a", "undefined"})
 _NO_NUMBER = frozenset({"nan", "NaN"})
 
 
+@lru_cache(_REMEMBERED)
 def tidy_name(name: str) -> str:
     """Return a name as it is shown: escapes resolved, width folded, quotes and blanks trimmed."""
     plain = unicodedata.normalize("NFKC", _unescaped(name))
@@ -60,6 +65,7 @@ def _unescaped(name: str) -> str:
     return name
 
 
+@lru_cache(_REMEMBERED)
 def name_key(name: str) -> str:
     """Return what the spellings of one name have in common.
 

@@ -90,11 +90,10 @@ class RecordReader:
         tally = _Tally(repairs=Counter(answer.repairs))
         tally.repairs.update({"escapes resolved": 1} if plain != answer.text else {})
         end = self._end(plain)
-        said = name_key(text)
         records: list[Parsed] = []
         for raw in raws:
             record = self._record(raw, tally) if raw.place < end else _BEYOND
-            reason = record if isinstance(record, str) else self._no_fact(record, raw.kind, said)
+            reason = record if isinstance(record, str) else self._no_fact(record, raw.kind, text)
             if isinstance(record, str) or reason is not None:
                 tally.dropped[str(reason)] += 1
             else:
@@ -118,15 +117,18 @@ class RecordReader:
         marker = END.search(answer)
         return len(answer) if marker is None else self._sections.section_after(answer, marker.end())
 
-    def _no_fact(self, record: Parsed, kind: str, said: str) -> str | None:
+    def _no_fact(self, record: Parsed, kind: str, text: str) -> str | None:
         """Return why a record that could be read is no fact of the text, or ``None``."""
-        keys = [name_key(name) for name in _names(record)]
-        if any(key in self._placeholders for key in keys):
+        keys = {name_key(name) for name in _names(record)}
+        if keys & self._placeholders:
             return f"{kind} with a name of the prompt's pattern"
+        echoes = keys & self._examples
+        if not echoes:
+            return None
         # A name of an example is one of the text where each of its words is.
-        if any(k in self._examples and not all(w in said for w in k.split()) for k in keys):
-            return "example of the prompt repeated"
-        return None
+        said = name_key(text)
+        is_said = all(word in said for key in echoes for word in key.split())
+        return None if is_said else "example of the prompt repeated"
 
     def _record(self, raw: RawRecord, tally: _Tally) -> Parsed | str:
         """Return the record, or the reason why it is none."""

@@ -69,8 +69,10 @@ class Neutraliser:
 
     def __call__(self, text: str) -> str:
         """Return the text with no delimiter, marker, rule or heading of the prompt in it."""
-        plain = _DELIMITER.sub(_neutral, text)
-        plain = _MARKER.sub(_neutral, plain)
+        plain = text
+        if _BAR.search(plain):
+            plain = _DELIMITER.sub(_neutral, plain)
+            plain = _MARKER.sub(_neutral, plain)
         plain = _RULE.sub(_LEAST_RULE, plain)
         places = [0, *self._headings(plain), len(plain)]
         return "> ".join(plain[at:to] for at, to in pairwise(places))
@@ -111,4 +113,6 @@ def _neutral(match: re.Match[str]) -> str:
 
 def restored(text: str) -> str:
     """Return a field of a reply with the delimiters that its document had."""
+    if "¦" not in text:
+        return text
     return _NEUTRAL.sub(lambda match: match.group().replace("¦", "|"), text)
