@@ -76,6 +76,8 @@ ONLY_IN: dict[str, tuple[str, ...]] = {
     "pydantic_ai": ("lib/test_runner",),
     "pypdf": ("lib/readers",),
     "tiktoken": ("lib/tokens.py",),
+    "rouge_score": ("lib/test_runner/metrics",),
+    "sacrebleu": ("lib/test_runner/metrics",),
     "wordllama": ("lib/providers",),
     "typer": ("cli",),
     "rich": ("cli",),

@@ -13,6 +13,7 @@ from holodeck.models.llm import EmbeddingModel, ModelSettings
 
 __all__ = [
     "DEFAULT_ENTITY_TYPES",
+    "NOT_WITH_GRAPHRAG",
     "GraphRAGConfig",
     "GraphRAGModelConfig",
     "VectorstoreTool",
@@ -23,7 +24,7 @@ DEFAULT_ENTITY_TYPES = ("organization", "person", "location", "event", "concept"
 # Names that some system reserves for devices, whatever the ending.
 _RESERVED_NAME = re.compile(r"(?i)^(con|prn|aux|nul|com\d|lpt\d)$")
 
-_NOT_WITH_GRAPHRAG: Mapping[str, str] = {
+NOT_WITH_GRAPHRAG: Mapping[str, str] = {
     "top_k": "the graph engine takes as many records as its context holds; remove it",
     "min_similarity_score": "the graph engine ranks by the graph; remove it",
     "database": "use graphrag.storage_dir",
@@ -108,6 +109,14 @@ class GraphRAGConfig(StrictModel):
             "How local search fills its context: 'graph' ranks texts by a walk over the graph that "
             "starts at what resembles the question; 'library' gives the context that Microsoft's "
             "graphrag library builds. Takes effect without a new index"
+        ),
+    )
+    dynamic_community_selection: bool = Field(
+        default=False,
+        description=(
+            "Global search: have the search model rate reports from the broadest down and read "
+            "only those that help; cheaper where most of the documents have nothing to do with a "
+            "question. Takes effect without a new index"
         ),
     )
     indexing_model: GraphRAGModelConfig | None = Field(
@@ -272,7 +281,7 @@ class VectorstoreTool(StrictModel):
             return data
         engine = data.get("engine", "default")
         if engine == "graphrag":
-            for field, instead in _NOT_WITH_GRAPHRAG.items():
+            for field, instead in NOT_WITH_GRAPHRAG.items():
                 if field in data:
                     raise ValueError(f"{field} has no effect with engine: graphrag: {instead}")
             if data.get("graphrag") is None:
