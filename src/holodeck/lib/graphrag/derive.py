@@ -86,13 +86,14 @@ def derive_arrays(tables: Path, vectors: Path) -> Arrays:
         "stated": _links(_stated(units, edges)),
         "mentions": _links([_known(each, unit_rows) for each in entities["text_unit_ids"]]),
         "places": _places(tables, units),
-        "claims": _claims(tables, entities["title"]),
+        "claims": _claims(tables, entities["title"], unit_rows),
         "communities": _communities(tables, entity_rows, unit_rows),
         "reports": _reports(tables),
         "entity_vectors": _vectors(folder, ENTITY_VECTORS, entity_rows),
         "unit_vectors": _vectors(folder, UNIT_VECTORS, unit_rows),
     }
     parts["joined"] = _joined(parts["edges"], len(entity_rows))
+    parts["founded"] = _founded(Links(**parts["stated"]), len(edges["id"]))
     parts["spread"] = _spread(parts, len(entity_rows), len(unit_rows))
     words = SearchWords.of(
         titles=entities["title"],
@@ -193,6 +194,11 @@ def _stated(units: Columns, edges: Columns) -> list[list[int]]:
     ]
 
 
+def _founded(stated: Links, edges: int) -> Found:
+    """Return the text units of each relationship."""
+    return _links(Links.of_owners(stated.rows, stated.owners, edges))
+
+
 def _spread(
     parts: Mapping[str, Mapping[str, NDArray[Any]]], entities: int, units: int
 ) -> Mapping[str, NDArray[Any]]:
@@ -237,7 +243,7 @@ def _reports(tables: Path) -> Found:
     }
 
 
-def _claims(tables: Path, titles: Sequence[str]) -> Found:
+def _claims(tables: Path, titles: Sequence[str], unit_rows: RowOf) -> Found:
     """Return the claims and, for each entity, those about it; without claims, none."""
     rows: list[dict[str, Any]] = []
     if (tables / "covariates.parquet").exists():
@@ -245,7 +251,10 @@ def _claims(tables: Path, titles: Sequence[str]) -> Found:
     about: dict[str, list[int]] = defaultdict(list)
     for number, row in enumerate(rows):
         about[row["subject_id"]].append(number)
-    found: Found = {"numbers": _whole(row["human_readable_id"] for row in rows)}
+    found: Found = {
+        "numbers": _whole(row["human_readable_id"] for row in rows),
+        "units": _whole(unit_rows.get(row["text_unit_id"], -1) for row in rows),
+    }
     for name, column in CLAIM_FIELDS.items():
         found |= _texts(name, (row[column] for row in rows))
     return found | _links([about.get(title, []) for title in titles])
