@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
+from typing import Any
 
 from holodeck.errors import AuthenticationError, ProviderError
 from holodeck.lib.contracts import (
@@ -27,10 +28,11 @@ from holodeck.lib.graphrag.accept import (
 )
 from holodeck.lib.graphrag.chain import Asker, Judge, Kept, Memo
 from holodeck.lib.graphrag.community_context import MAX_INPUT_TOKENS
+from holodeck.lib.graphrag.kept_extraction import as_json, from_json
 from holodeck.lib.graphrag.parse import ParsedReply, RecordReader, join_extractions
 from holodeck.lib.graphrag.parse_claims import parse_claims
 from holodeck.lib.graphrag.parse_report import about_report, parse_report
-from holodeck.lib.graphrag.prompts import fill
+from holodeck.lib.graphrag.prompts import Template
 from holodeck.lib.graphrag.reply_text import answer_of
 from holodeck.lib.graphrag.summarize import SUMMARY_INPUT_TOKENS
 from holodeck.lib.graphrag.untrusted import DATA_NOTICE, Neutraliser, restored
@@ -77,6 +79,7 @@ class PromptedIndexSteps:
     ) -> None:
         self._asker = Asker(chat, settings, memo)
         self._prompts = prompts
+        self._templates = {name: Template(prompt) for name, prompt in prompts.items()}
         self._neutral = {name: Neutraliser(prompt) for name, prompt in prompts.items()}
         self._reader = RecordReader(prompts["extract"], entity_types)
         self._entity_types = ",".join(entity_types)
@@ -107,9 +110,15 @@ class PromptedIndexSteps:
         def judge(reply: ChatReply) -> Complaint | None:
             return about_extraction(reply, read(reply.text))
 
-        kept, failed = await self._chain("extract", prompt, judge, "glean", "glean_more")
-        parsed = [read(reply).extraction for reply in kept.replies]
-        found = join_extractions(parsed)
+        def reading(kept: Kept) -> dict[str, Any]:
+            found = join_extractions([read(reply).extraction for reply in kept.replies])
+            return {"version": PROMPTED_VERSION, **as_json(found)}
+
+        kept, failed = await self._chain("extract", prompt, judge, "glean", "glean_more", reading)
+        known = kept.reading
+        if known is None or known["version"] != PROMPTED_VERSION:
+            known = reading(kept)
+        found = from_json(known)
         again = Counter(found.repairs)
         if kept.asked_again:
             again["asked again"] += len(kept.asked_again)
@@ -131,11 +140,18 @@ class PromptedIndexSteps:
         return [claim for reply in kept.replies for claim in parse_claims(reply)]
 
     async def _chain(
-        self, purpose: str, prompt: str, judge: Judge, more: str, is_more: str
+        self,
+        purpose: str,
+        prompt: str,
+        judge: Judge,
+        more: str,
+        is_more: str,
+        reading: Callable[[Kept], Mapping[str, Any]] | None = None,
     ) -> tuple[Kept, ProviderError | None]:
         """Return the replies of a chain, as kept or asked for, and what a further pass failed by.
 
-        A chain whose further pass failed gives what it has, and is not kept.
+        A chain whose further pass failed gives what it has, and is not kept. With ``reading`` what
+        it reads in the replies is kept beside them.
         """
         key = self._asker.key(purpose, prompt, str(self._max_gleanings))
         kept = self._asker.recall(key)
@@ -143,6 +159,8 @@ class PromptedIndexSteps:
             return kept, None
         first = await self._asker.answered(purpose, prompt, judge)
         kept, failed = await self._glean(prompt, first, self._prompts[more], is_more)
+        if reading is not None:
+            kept = replace(kept, reading=reading(kept))
         if failed is None:
             self._asker.keep(key, kept, purpose)
         return kept, failed
@@ -221,7 +239,7 @@ class PromptedIndexSteps:
         """Return the library's prompt with our notice; no value can end its section."""
         neutral: Callable[[str], str] = self._neutral[name]
         safe = {key: neutral(value) for key, value in values.items()}
-        return DATA_NOTICE + fill(self._prompts[name], **safe)
+        return DATA_NOTICE + self._templates[name].fill(**safe)
 
 
 def _longest_prompt(
