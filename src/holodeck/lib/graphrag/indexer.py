@@ -20,7 +20,7 @@ from holodeck.lib.graphrag.library import library_version
 from holodeck.lib.graphrag.order import BuildOrder, run_order
 from holodeck.lib.graphrag.prepare import Prepared, prepare, write_prepared
 from holodeck.lib.graphrag.prompts import SEARCH_PROMPTS, read_prompts
-from holodeck.lib.graphrag.settings_file import check_settings_file, write_settings_file
+from holodeck.lib.graphrag.settings_file import write_settings_file
 from holodeck.lib.graphrag.storage import GraphRAGStorage, IndexMetadata
 from holodeck.lib.graphrag.tables import ALWAYS, OURS, read_rows, write_rows
 from holodeck.lib.graphrag.thinkers import INDEXING, open_claim_steps, open_index_steps
@@ -130,7 +130,6 @@ class GraphRAGIndexer:
                 f"{self.tool_config.name!r}"
             )
         self.built = False
-        check_settings_file(self._resolved)
         metadata = await self._current_or_new(source, force, retry_failed)
         graphrag = self._resolved.tool.graphrag
         if graphrag is not None and graphrag.settings_file:
