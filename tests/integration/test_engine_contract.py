@@ -66,7 +66,6 @@ class TestGraphEngine(EngineContract):
     names_embedders = False
     supports_answers = True
     has_graph = True
-    follows_replacement = True
 
     @classmethod
     def make_tool(
@@ -147,7 +146,6 @@ class TestGraphEngineOverTheWire(OverTheWire):
     engine = "graphrag"
     supports_answers = True
     has_graph = True
-    follows_replacement = True
 
 
 def test_every_engine_is_under_contract() -> None:

@@ -67,14 +67,17 @@ class LoadedAgent:
         Raises:
             ConfigError: There is no such tool, or several and none was named.
         """
-        tools = {tool.name: tool for tool in self.config.tools}
+        tools = {tool.name: tool for tool in self.config.vectorstore_tools}
         names = ", ".join(tools)
         if not tools:
-            raise ConfigError("the agent has no tools: add one under 'tools:'", file=self.file)
+            raise ConfigError(
+                "the agent has no tools that search documents: add one under 'tools:'",
+                file=self.file,
+            )
         if name is None and len(tools) > 1:
             raise ConfigError(f"there are several tools: name one of {names}", file=self.file)
         if name is None:
-            return self.config.tools[0]
+            return self.config.vectorstore_tools[0]
         if name not in tools:
             raise ConfigError(f"there is no tool {name!r}: the tools are {names}", file=self.file)
         return tools[name]
@@ -85,8 +88,8 @@ class LoadedAgent:
         Raises:
             ConfigError: There is no such tool, or none at all.
         """
-        if name is None and len(self.config.tools) > 1:
-            return self.config.tools
+        if name is None and len(self.config.vectorstore_tools) > 1:
+            return self.config.vectorstore_tools
         return (self.tool_config(name),)
 
     def tool(  # Any: tools stand above this room
@@ -114,9 +117,11 @@ class LoadedAgent:
             wait_for_builder=wait_for_builder,
         )
 
-    def without_cache(self) -> LoadedAgent:
-        """Return the same agent, whose models are asked again for what was paid for before."""
-        execution = self.config.execution.model_copy(update={"cache": False})
+    def renewing_replies(self) -> LoadedAgent:
+        """Return the same agent, which pays again for what was kept, and replaces it."""
+        execution = self.config.execution
+        if execution.cache:  # where nothing is kept, nothing is replaced
+            execution = execution.model_copy(update={"cache": "renew"})
         return replace(self, config=self.config.model_copy(update={"execution": execution}))
 
     def instructions(self) -> str | None:
@@ -212,12 +217,12 @@ def load_agent(file: str | Path, *, environ: Mapping[str, str] | None = None) ->
 
 def _refuse_unused(agent: LoadedAgent) -> None:
     """Raise for settings that a model's provider cannot follow, all of them at once."""
-    model = agent.config.model
-    found = [
-        agent.error(problem.message, field_path(problem.field or ""), type(problem))
-        for problem in find_unused_settings(model, model.provider, "model")
-    ]
-    for tool in agent.config.tools:
+    model, judge = agent.config.model, agent.config.evaluations.judge
+    problems = [*find_unused_settings(model, model.provider, "model")]
+    if judge is not None:
+        problems += find_unused_settings(judge, judge.provider, "evaluations.judge")
+    found = [agent.error(one.message, field_path(one.field or ""), type(one)) for one in problems]
+    for tool in agent.config.vectorstore_tools:
         found += [agent.placed(each, tool.name) for each in find_setting_problems(tool, model)]
     different = {str(problem): problem for problem in found}
     if different:

@@ -17,7 +17,14 @@ from holodeck.models.tool import VectorstoreTool
 
 __all__ = ["find_path_problems", "validate_paths"]
 
-_SEARCH_ONLY = ("search_mode", "community_level", "search_model", "response_type")
+_SEARCH_ONLY = (
+    "search_mode",
+    "community_level",
+    "ranking",
+    "dynamic_community_selection",
+    "search_model",
+    "response_type",
+)
 """Settings of ``graphrag`` that shape answers and not the index."""
 
 _INDEX_SETTINGS = {
@@ -64,22 +71,27 @@ def _errors_of(checks: Iterable[Callable[[], object]]) -> list[ConfigError]:
 
 
 def _checks(agent: LoadedAgent, tool_name: str | None) -> Iterator[Callable[[], object]]:
-    tools = list(enumerate(agent.config.tools))
+    tools = [
+        (number, tool)
+        for number, tool in enumerate(agent.config.tools)
+        if isinstance(tool, VectorstoreTool)
+    ]
     chosen = [number for number, tool in tools if tool_name in (None, tool.name)]
     yield agent.instructions
+    named = dict(tools)
     for number in chosen:
-        yield partial(_check_source, agent, number)
+        yield partial(_check_source, agent, named[number], number)
     for number in chosen:
-        yield partial(_check_storage, agent, number)
+        yield partial(_check_storage, agent, named[number], number)
     for (one, first), (other, second) in combinations(tools, 2):
         if one in chosen or other in chosen:
             yield partial(_check_apart, agent, first, second, other)
 
 
-def _check_source(agent: LoadedAgent, number: int) -> None:
+def _check_source(agent: LoadedAgent, tool: VectorstoreTool, number: int) -> None:
     path: FieldPath = ("tools", number, "source")
     with agent.blaming(path):
-        source = resolve_source(agent.config.tools[number], agent.base_dir)
+        source = resolve_source(tool, agent.base_dir)
         is_there = source.exists()
     if not is_there:
         raise agent.error(
@@ -96,11 +108,11 @@ def _check_cache(agent: LoadedAgent) -> None:
     _check_writable(agent, cache, path)
 
 
-def _check_storage(agent: LoadedAgent, number: int) -> None:
+def _check_storage(agent: LoadedAgent, tool: VectorstoreTool, number: int) -> None:
     path = _storage_path(agent, number)
     with agent.blaming(path):
-        storage = resolve_storage_dir(agent.config.tools[number], agent.base_dir)
-        sources = [resolve_source(tool, agent.base_dir) for tool in agent.config.tools]
+        storage = resolve_storage_dir(tool, agent.base_dir)
+        sources = [resolve_source(each, agent.base_dir) for each in agent.config.vectorstore_tools]
     for source in sources:
         if _holds(storage, source):
             raise agent.error(

@@ -45,6 +45,7 @@ __all__ = [
     "Message",
     "Progress",
     "ProgressListener",
+    "RatingSteps",
     "Relationship",
     "Report",
     "RetryFailed",
@@ -160,6 +161,17 @@ class ChatModel(ABC):
         reply = await self.complete(request)
         yield ChatDelta(text=reply.text, reply=reply)
 
+    def expect(self, prompt_tokens: int, answer_tokens: int | None = None) -> None:  # noqa: B027  # most models take any length as it comes
+        """Be told how long the longest request to come will be.
+
+        A server that gives a model room for so many tokens can then do it once, not request by
+        request.
+
+        Args:
+            prompt_tokens: About how many tokens its messages have.
+            answer_tokens: Its ``max_tokens``.
+        """
+
     async def close(self) -> None:  # noqa: B027  # most models hold nothing
         """Release connections."""
 
@@ -179,6 +191,10 @@ class Embedder(ABC):
         Raises:
             ProviderError: As for ``ChatModel.complete``; also when the widths differ.
         """
+
+    def kept(self, texts: Sequence[str]) -> Mapping[str, NDArray[np.float32]]:
+        """Return the rows that are known without a call, by text."""
+        return {}
 
     async def close(self) -> None:  # noqa: B027  # most embedders hold nothing
         """Release connections."""
@@ -278,13 +294,18 @@ class ContextRelationship:
 
 @dataclass(frozen=True, kw_only=True)
 class ContextReport:
-    """A community report as an answer refers to it; ``rank`` is its importance, 0 to 10."""
+    """A community report as an answer refers to it; ``rank`` is its importance, 0 to 10.
+
+    Attributes:
+        tokens: Of the report in a batch; 0: not counted.
+    """
 
     number: int
     title: str
     content: str
     rank: float = 0.0
     summary: str = ""
+    tokens: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -393,6 +414,17 @@ class AnswerSteps(Protocol):
         ...
 
 
+@runtime_checkable
+class RatingSteps(Protocol):
+    """Who says which reports are worth reading; a provider without a language model does not."""
+
+    async def rate_reports(
+        self, question: str, reports: Sequence[ContextReport]
+    ) -> Sequence[float | None]:
+        """Return how much each report helps to answer, 0 to 5; ``None``: it could not be said."""
+        ...
+
+
 # --- engines ------------------------------------------------------------------------------------
 
 
@@ -458,7 +490,7 @@ class BuildAccount:
     merged: int = 0
     isolated: int = 0
     reports_missing: int = 0
-    failures: Sequence[Failure] = ()
+    failures: tuple[Failure, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -489,6 +521,10 @@ class SearchEngine(ABC):
 
     modes: ClassVar[tuple[str, ...]]
     """The search modes that the engine offers; the first is what YAML gets by default."""
+
+    mode_help: ClassVar[Mapping[str, str]] = {}
+    """What each mode is for, in words that a model chooses by; empty: an agent's model has no use
+    for the choice."""
 
     @property
     @abstractmethod

@@ -8,7 +8,15 @@ from typing import Any
 
 from holodeck.lib.documents import Place
 
-__all__ = ["Passage", "SearchResult", "Source", "as_json", "format_graph_result", "format_passages"]
+__all__ = [
+    "Passage",
+    "SearchResult",
+    "Source",
+    "as_json",
+    "format_graph_result",
+    "format_passages",
+    "source_as_json",
+]
 
 SOURCES_PRINTED = 5
 """Sources in the text that an agent reads; ``SearchResult.sources`` holds them all."""
@@ -82,6 +90,7 @@ class SearchResult:
         context: The text that the answer was made from, for evaluation.
         passages: What the default engine found; empty for a graph engine.
         references: What the answer's ``[Data: ...]`` marks stand for: dataset name, number → title.
+        reference_sources: What each of them rests on: dataset name, number → places.
         notes: Losses, cuts and limits that the reader should know.
     """
 
@@ -93,6 +102,7 @@ class SearchResult:
     context: str = ""
     passages: Sequence[Passage] = ()
     references: dict[str, dict[str, str]] = field(default_factory=dict)
+    reference_sources: dict[str, dict[str, list[str]]] = field(default_factory=dict)
     notes: Sequence[str] = ()
 
     def __str__(self) -> str:
@@ -145,18 +155,20 @@ def as_json(result: SearchResult) -> dict[str, Any]:  # Any: JSON
         "search_mode": result.search_mode,
         "entities_used": result.entities_used,
         "communities_used": result.communities_used,
-        "sources": [_source_json(source) for source in result.sources],
+        "sources": [source_as_json(source) for source in result.sources],
         "passages": [
-            {"score": passage.score, "text": passage.text, **_source_json(passage.source)}
+            {"score": passage.score, "text": passage.text, **source_as_json(passage.source)}
             for passage in result.passages
         ],
         "references": result.references,
+        "reference_sources": result.reference_sources,
         "context": result.context,
         "notes": list(result.notes),
     }
 
 
-def _source_json(source: Source) -> dict[str, Any]:  # Any: JSON
+def source_as_json(source: Source) -> dict[str, Any]:  # Any: JSON
+    """Return a source as ``--json`` prints it."""
     return {
         "path": source.path,
         "page": source.page,

@@ -146,13 +146,8 @@ def find_graph_problems(
     indexing, search = resolved.indexing_model, resolved.search_model
     if indexing is not None and _thinks_by_rules(indexing, table):
         yield from _of_indexing_by_rules(graph, indexing.provider, table)
-    quotes = search is not None and _thinks_by_rules(search, table)
-    if search is not None and quotes and "response_type" in graph.model_fields_set:
-        yield ConfigError(
-            f"response_type has no effect with provider {search.provider!r}, which quotes the "
-            f"documents as they are: {_OTHER_SEARCH}",
-            field="graphrag.response_type",
-        )
+    if search is not None and _thinks_by_rules(search, table):
+        yield from _of_search_by_rules(graph, search.provider)
     reached = [model for model in (search, embedding) if model is not None]
     ours = next((model.provider for model in reached if _thinks_by_rules(model, table)), None)
     if graph.settings_file and ours is not None:
@@ -160,6 +155,21 @@ def find_graph_problems(
             "settings_file is for the graphrag library's own command line, which cannot use "
             f"provider {ours!r}: remove it, or choose other models",
             field="graphrag.settings_file",
+        )
+
+
+def _of_search_by_rules(graph: GraphRAGConfig, provider: ProviderName) -> Iterator[ConfigError]:
+    if "response_type" in graph.model_fields_set:
+        yield ConfigError(
+            f"response_type has no effect with provider {provider!r}, which quotes the documents "
+            f"as they are: {_OTHER_SEARCH}",
+            field="graphrag.response_type",
+        )
+    if graph.dynamic_community_selection:
+        yield ConfigError(
+            f"dynamic_community_selection has no effect with provider {provider!r}, which has no "
+            f"language model to rate reports: {_OTHER_SEARCH}",
+            field="graphrag.dynamic_community_selection",
         )
 
 

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from pydantic import Field, model_validator
 
+from holodeck.models.any_tool import ToolConfig
 from holodeck.models.base import StrictModel
 from holodeck.models.config import ExecutionConfig
+from holodeck.models.evaluation import Evaluations
+from holodeck.models.function_tool import FunctionTool
 from holodeck.models.llm import LLMProvider
+from holodeck.models.test_case import Case
 from holodeck.models.texts import Line, Prose
-from holodeck.models.tool import ToolConfig
+from holodeck.models.tool import VectorstoreTool
 
 __all__ = ["AgentConfig", "Instructions"]
 
@@ -34,9 +38,26 @@ class AgentConfig(StrictModel):
     model: LLMProvider = Field(description="The agent's model; tools inherit it")
     instructions: Instructions | None = Field(default=None, description="What the agent is told")
     tools: tuple[ToolConfig, ...] = Field(default=(), description="What the agent may use")
+    evaluations: Evaluations = Field(
+        default_factory=Evaluations, description="How answers of test cases are judged"
+    )
+    test_cases: tuple[Case, ...] = Field(default=(), description="What 'holodeck test' asks")
+    test_cases_file: str | None = Field(
+        default=None, min_length=1, description="A YAML file with more of them"
+    )
     execution: ExecutionConfig = Field(
         default_factory=ExecutionConfig, description="Time budgets, concurrency, retries, cache"
     )
+
+    @property
+    def vectorstore_tools(self) -> tuple[VectorstoreTool, ...]:
+        """The tools that search documents."""
+        return tuple(tool for tool in self.tools if isinstance(tool, VectorstoreTool))
+
+    @property
+    def function_tools(self) -> tuple[FunctionTool, ...]:
+        """The tools that are Python functions."""
+        return tuple(tool for tool in self.tools if isinstance(tool, FunctionTool))
 
     @model_validator(mode="after")
     def _tool_names_differ(self) -> AgentConfig:

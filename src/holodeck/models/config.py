@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pydantic import Field, model_validator
 
 from holodeck.models.base import StrictModel
@@ -34,6 +36,13 @@ class ExecutionConfig(StrictModel):
         le=LONGEST,
         description="Seconds for reading one file; a slower one is skipped",
     )
+    tool_timeout: float = Field(
+        default=150.0, gt=0, le=LONGEST, description="Seconds for one call of a tool by an agent"
+    )
+    max_model_calls: int = Field(
+        default=12, ge=1, le=1000, description="Calls of an agent's own model in one turn"
+    )
+    max_tool_calls: int = Field(default=20, ge=1, le=1000, description="Calls of tools in one turn")
     concurrency: int = Field(default=25, ge=1, le=1000, description="Model calls in flight at once")
     max_retries: int = Field(
         default=5, ge=0, le=100, description="Times a failed model call is tried again; 0: never"
@@ -44,8 +53,10 @@ class ExecutionConfig(StrictModel):
         le=LONGEST,
         description="Seconds that the waits between the tries of one call may add up to",
     )
-    cache: bool = Field(
-        default=True, description="Keep paid replies, so that nothing is paid for twice"
+    cache: bool | Literal["renew"] = Field(
+        default=True,
+        description="Keep paid replies, so that nothing is paid for twice; renew: ask again for "
+        "what a build needs, and replace what was kept",
     )
     cache_dir: Line | None = Field(
         default=None, description="Folder of the reply cache; default: .holodeck/cache"

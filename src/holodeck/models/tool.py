@@ -14,9 +14,9 @@ from holodeck.models.texts import Encoding, Line, Prose
 
 __all__ = [
     "DEFAULT_ENTITY_TYPES",
+    "NOT_WITH_GRAPHRAG",
     "GraphRAGConfig",
     "GraphRAGModelConfig",
-    "ToolConfig",
     "VectorstoreTool",
 ]
 
@@ -25,7 +25,7 @@ DEFAULT_ENTITY_TYPES = ("organization", "person", "location", "event", "concept"
 # Names that some system reserves for devices, whatever the ending.
 _RESERVED_NAME = re.compile(r"(?i)^(con|prn|aux|nul|com\d|lpt\d)$")
 
-_NOT_WITH_GRAPHRAG: Mapping[str, str] = {
+NOT_WITH_GRAPHRAG: Mapping[str, str] = {
     "top_k": "the graph engine takes as many records as its context holds; remove it",
     "min_similarity_score": "the graph engine ranks by the graph; remove it",
     "database": "use graphrag.storage_dir",
@@ -110,6 +110,14 @@ class GraphRAGConfig(StrictModel):
             "How local search fills its context: 'graph' ranks texts by a walk over the graph that "
             "starts at what resembles the question; 'library' gives the context that Microsoft's "
             "graphrag library builds. Takes effect without a new index"
+        ),
+    )
+    dynamic_community_selection: bool = Field(
+        default=False,
+        description=(
+            "Global search: have the search model rate reports from the broadest down and read "
+            "only those that help; cheaper where most of the documents have nothing to do with a "
+            "question. Takes effect without a new index"
         ),
     )
     indexing_model: GraphRAGModelConfig | None = Field(
@@ -284,7 +292,7 @@ class VectorstoreTool(StrictModel):
             return data
         engine = data.get("engine", "default")
         if engine == "graphrag":
-            for field, instead in _NOT_WITH_GRAPHRAG.items():
+            for field, instead in NOT_WITH_GRAPHRAG.items():
                 if field in data:
                     raise ValueError(f"{field} has no effect with engine: graphrag: {instead}")
             if data.get("graphrag") is None:
@@ -304,7 +312,3 @@ class VectorstoreTool(StrictModel):
     def _overlap_is_smaller(self) -> VectorstoreTool:
         _refuse_overlap(self.chunk_size, self.chunk_overlap, "")
         return self
-
-
-ToolConfig = VectorstoreTool
-"""Any kind of tool; today there is one."""

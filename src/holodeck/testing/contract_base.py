@@ -68,9 +68,6 @@ class ContractBase:
     has_graph: ClassVar[bool] = False
     """Whether the index holds entities."""
 
-    follows_replacement: ClassVar[bool] = False
-    """Whether an open tool answers its next question from an index that replaced its own."""
-
     @classmethod
     def make_tool(
         cls,

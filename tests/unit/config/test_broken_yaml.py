@@ -501,7 +501,7 @@ def test_all_problems_are_listed_in_the_order_of_the_file(
         f"  {file}:8: tools[0].graphrag.community_level: community_level must be 0-5, not 9",
         f"  {file}:9: tools[0].graphrag.max_gleanings: max_gleanings must be 0-5, not 9",
         f"  {file}:10: extra: unknown key 'extra'; the keys here are name, description, model, "
-        "instructions, tools, execution",
+        "instructions, tools, evaluations, test_cases, test_cases_file, execution",
     ]
 
 

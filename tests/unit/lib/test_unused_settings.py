@@ -112,6 +112,7 @@ def test_what_is_inherited_or_empty_is_no_mistake() -> None:
         ({"max_failed_share": 0.5}, "max_failed_share has no effect with provider 'embedded'"),
         ({"response_type": "a list"}, "response_type has no effect with provider 'embedded'"),
         ({"skip_claim_extraction": False}, "skip_claim_extraction must be true"),
+        ({"dynamic_community_selection": True}, "no language model to rate reports"),
         ({"settings_file": True}, "cannot use provider 'embedded'"),
         ({"entity_types": ["person", "ship"]}, "entity_types holds 'ship'"),
     ],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -14,6 +15,7 @@ from holodeck.lib.contracts import Failure, Progress
 from holodeck.lib.graphrag.build import STEPS, Build
 from holodeck.lib.graphrag.config import build_graphrag_config
 from holodeck.lib.graphrag.library import run_workflows
+from holodeck.lib.graphrag.open_index import derive_index
 from holodeck.lib.graphrag.thinkers import open_claim_steps, open_index_steps
 from holodeck.lib.imports import load_object
 from holodeck.lib.resources import ResolvedTool, Resources
@@ -30,6 +32,7 @@ class BuildOrder:
 
     Attributes:
         environ: The providers' variables, which may come from a ``.env`` file.
+        vector_width: Of the vectors that the embedding model gives, where it was asked.
         known_failures: What failed in the last build and is not asked for again.
     """
 
@@ -42,6 +45,7 @@ class BuildOrder:
     vectors: Path
     cache_dir: Path
     log_file: Path
+    vector_width: int | None = None
     known_failures: Sequence[Failure] = ()
 
     def to_json(self) -> str:
@@ -52,6 +56,7 @@ class BuildOrder:
                 "embedding": _dump(self.resolved.embedding),
                 "execution": _dump(self.execution),
                 "environ": dict(self.environ),
+                "vector_width": self.vector_width,
                 "known_failures": [asdict(failure) for failure in self.known_failures],
                 "paths": {
                     name: str(getattr(self, name))
@@ -78,6 +83,7 @@ class BuildOrder:
             ),
             execution=ExecutionConfig.model_validate(data["execution"]),
             environ=data["environ"],
+            vector_width=data["vector_width"],
             known_failures=tuple(Failure(**failure) for failure in data["known_failures"]),
             **{name: Path(path) for name, path in data["paths"].items()},
         )
@@ -116,7 +122,9 @@ async def run_order(
         vectors=order.vectors,
         steps=steps,
         claims=open_claim_steps(order.resolved, steps),
-        embedder=resources.embedder(order.resolved.embedding, "embedding_model"),
+        embedder=resources.embedder(
+            order.resolved.embedding, "embedding_model", width=order.vector_width
+        ),
         concurrency=order.execution.concurrency,
         report=report,
         max_failed_share=graphrag.max_failed_share,
@@ -132,7 +140,6 @@ async def run_order(
         vectors_dir=order.vectors,
     )
 
-    labels = {step.workflow: step.label for step in STEPS if step.label}
     chosen = [step for step in STEPS if build.claims is not None or not step.only_with_claims]
 
     def bound(function: str) -> Callable[[], Awaitable[None]]:
@@ -141,10 +148,10 @@ async def run_order(
 
         return run
 
-    await run_workflows(
-        config,
-        [step.workflow for step in chosen],
-        {step.workflow: bound(step.function) for step in chosen if step.function},
-        lambda name: report(Progress(step=labels[name])) if name in labels else None,
-    )
+    try:
+        await run_workflows(config, {step.workflow: bound(step.function) for step in chosen})
+    finally:
+        await build.embedding.close()
+    # Here and not at the first search: it takes a while, and the store is open in this process.
+    await asyncio.to_thread(derive_index, order.output, order.vectors)
     return build

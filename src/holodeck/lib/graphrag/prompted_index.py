@@ -6,6 +6,8 @@ import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
+from typing import Any
 
 from holodeck.errors import AuthenticationError, ProviderError
 from holodeck.lib.contracts import (
@@ -25,19 +27,25 @@ from holodeck.lib.graphrag.accept import (
     asked_again,
 )
 from holodeck.lib.graphrag.chain import Asker, Judge, Kept, Memo
-from holodeck.lib.graphrag.parse import RecordReader, join_extractions
+from holodeck.lib.graphrag.community_context import MAX_INPUT_TOKENS
+from holodeck.lib.graphrag.kept_extraction import as_json, from_json
+from holodeck.lib.graphrag.parse import ParsedReply, RecordReader, join_extractions
 from holodeck.lib.graphrag.parse_claims import parse_claims
 from holodeck.lib.graphrag.parse_report import about_report, parse_report
-from holodeck.lib.graphrag.prompts import fill
+from holodeck.lib.graphrag.prompts import Template
 from holodeck.lib.graphrag.reply_text import answer_of
+from holodeck.lib.graphrag.summarize import SUMMARY_INPUT_TOKENS
 from holodeck.lib.graphrag.untrusted import DATA_NOTICE, Neutraliser, restored
 from holodeck.lib.graphrag.values import REPORT_WORDS
 from holodeck.lib.graphrag.write_context import report_context
+from holodeck.lib.tokens import count_tokens
 from holodeck.models.llm import ModelSettings
 
 __all__ = ["PROMPTED_VERSION", "Memo", "PromptedIndexSteps"]
 
 SUMMARY_WORDS = 500
+REPLY_TOKENS = 2048
+"""What a reply whose length is not limited is reckoned with where the next pass repeats it."""
 CLAIMS_WANTED = "Any claims or facts that could be relevant to information discovery."
 """The library's own default of what a claim is."""
 
@@ -54,6 +62,7 @@ class PromptedIndexSteps:
         prompts: The prompts of ``prompts.INDEX_PROMPTS``.
         entity_types: Types to extract.
         max_gleanings: Further passes over each text.
+        chunk_tokens: The most that a chunk has.
         memo: Where accepted outcomes are kept; ``None`` keeps nothing.
     """
 
@@ -65,14 +74,20 @@ class PromptedIndexSteps:
         prompts: Mapping[str, str],
         entity_types: Sequence[str],
         max_gleanings: int,
+        chunk_tokens: int = 0,
         memo: Memo | None,
     ) -> None:
         self._asker = Asker(chat, settings, memo)
         self._prompts = prompts
+        self._templates = {name: Template(prompt) for name, prompt in prompts.items()}
         self._neutral = {name: Neutraliser(prompt) for name, prompt in prompts.items()}
         self._reader = RecordReader(prompts["extract"], entity_types)
         self._entity_types = ",".join(entity_types)
         self._max_gleanings = max_gleanings
+        chat.expect(
+            _longest_prompt(prompts, chunk_tokens, max_gleanings, settings.max_tokens),
+            settings.max_tokens,
+        )
 
     @property
     def version(self) -> str:
@@ -88,12 +103,22 @@ class PromptedIndexSteps:
         prompt = self._prompt("extract", entity_types=self._entity_types, input_text=text)
         sent = self._neutral["extract"](text)
 
-        def judge(reply: ChatReply) -> Complaint | None:
-            return about_extraction(reply, self._reader.read(reply.text, sent))
+        @cache
+        def read(reply: str) -> ParsedReply:
+            return self._reader.read(reply, sent)
 
-        kept, failed = await self._chain("extract", prompt, judge, "glean", "glean_more")
-        parsed = [self._reader.read(reply, sent).extraction for reply in kept.replies]
-        found = join_extractions(parsed)
+        def judge(reply: ChatReply) -> Complaint | None:
+            return about_extraction(reply, read(reply.text))
+
+        def reading(kept: Kept) -> dict[str, Any]:
+            found = join_extractions([read(reply).extraction for reply in kept.replies])
+            return {"version": PROMPTED_VERSION, **as_json(found)}
+
+        kept, failed = await self._chain("extract", prompt, judge, "glean", "glean_more", reading)
+        known = kept.reading
+        if known is None or known["version"] != PROMPTED_VERSION:
+            known = reading(kept)
+        found = from_json(known)
         again = Counter(found.repairs)
         if kept.asked_again:
             again["asked again"] += len(kept.asked_again)
@@ -115,11 +140,18 @@ class PromptedIndexSteps:
         return [claim for reply in kept.replies for claim in parse_claims(reply)]
 
     async def _chain(
-        self, purpose: str, prompt: str, judge: Judge, more: str, is_more: str
+        self,
+        purpose: str,
+        prompt: str,
+        judge: Judge,
+        more: str,
+        is_more: str,
+        reading: Callable[[Kept], Mapping[str, Any]] | None = None,
     ) -> tuple[Kept, ProviderError | None]:
         """Return the replies of a chain, as kept or asked for, and what a further pass failed by.
 
-        A chain whose further pass failed gives what it has, and is not kept.
+        A chain whose further pass failed gives what it has, and is not kept. With ``reading`` what
+        it reads in the replies is kept beside them.
         """
         key = self._asker.key(purpose, prompt, str(self._max_gleanings))
         kept = self._asker.recall(key)
@@ -127,6 +159,8 @@ class PromptedIndexSteps:
             return kept, None
         first = await self._asker.answered(purpose, prompt, judge)
         kept, failed = await self._glean(prompt, first, self._prompts[more], is_more)
+        if reading is not None:
+            kept = replace(kept, reading=reading(kept))
         if failed is None:
             self._asker.keep(key, kept, purpose)
         return kept, failed
@@ -205,4 +239,20 @@ class PromptedIndexSteps:
         """Return the library's prompt with our notice; no value can end its section."""
         neutral: Callable[[str], str] = self._neutral[name]
         safe = {key: neutral(value) for key, value in values.items()}
-        return DATA_NOTICE + fill(self._prompts[name], **safe)
+        return DATA_NOTICE + self._templates[name].fill(**safe)
+
+
+def _longest_prompt(
+    prompts: Mapping[str, str], chunk_tokens: int, max_gleanings: int, max_tokens: int | None
+) -> int:
+    """Return about how many tokens the longest request of a build has.
+
+    Chunks are read with the replies of earlier passes before them; what is reported on and what is
+    summarised is cut to a number of tokens.
+    """
+    size = {name: count_tokens(prompt) for name, prompt in prompts.items()}
+    passes = max_gleanings * (max_tokens or REPLY_TOKENS)
+    read = max(size["extract"], size["claims"]) + chunk_tokens + passes
+    reported = size["report"] + MAX_INPUT_TOKENS
+    summarised = size["summarize"] + SUMMARY_INPUT_TOKENS
+    return count_tokens(DATA_NOTICE) + max(read, reported, summarised)

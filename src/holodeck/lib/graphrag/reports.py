@@ -5,17 +5,17 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from functools import partial
+from dataclasses import dataclass, replace
 from typing import Any
 
 from holodeck.errors import HolodeckError, IndexingError
-from holodeck.lib.contracts import Failure, Report
+from holodeck.lib.contracts import Failure, Finding, Report
 from holodeck.lib.documents import content_id
-from holodeck.lib.graphrag.build import Build, map_bounded
+from holodeck.lib.graphrag.build import Build, map_after
 from holodeck.lib.graphrag.community_context import (
     MAX_INPUT_TOKENS,
     Finer,
+    NumberedContext,
     community_context,
     report_text,
 )
@@ -37,11 +37,14 @@ class _Written:
     Attributes:
         titles: The entities of its community.
         row: Of the table, its references those of the tables.
+        local_text: What is embedded: its references are those of the prompt, so that it stays the
+            same while the tables are numbered anew.
     """
 
     report: Report
     titles: frozenset[str]
     row: dict[str, Any]  # Any: a row
+    local_text: str
 
 
 async def write_reports(build: Build) -> None:
@@ -56,16 +59,25 @@ async def write_reports(build: Build) -> None:
     entities = {row["id"]: row for row in read_rows(build.output, "entities")}
     edges = {row["id"]: row for row in read_rows(build.output, "relationships")}
     written: dict[int, _Written] = {}
-    missing: list[Failure] = []
-    for level in sorted({row["level"] for row in communities}, reverse=True):
-        rows = [row for row in communities if row["level"] == level]
-        write = partial(_write, build, entities, edges, written)
-        results = await map_bounded(write, rows, build, f"reports of level {level}")
-        for row, result in zip(rows, results, strict=True):
-            if isinstance(result, Failure):
-                missing.append(result)
-            else:
-                written[row["community"]] = result
+    finest_first = sorted(communities, key=lambda row: (-row["level"], row["community"]))
+    place = {row["community"]: index for index, row in enumerate(finest_first)}
+
+    async def write(row: Row) -> Failure | None:
+        result = await _write(build, entities, edges, written, row)
+        if isinstance(result, Failure):
+            return result
+        written[row["community"]] = result
+        build.embedding.add("community_full_content", [(result.row["id"], result.local_text)])
+        return None
+
+    results = await map_after(
+        write,
+        finest_first,
+        [[place[child] for child in row["children"]] for row in finest_first],
+        build,
+        "reports",
+    )
+    missing = [failure for failure in results if failure is not None]
     _account(build, written, missing)
     write_rows(
         build.output, "community_reports", [written[number].row for number in sorted(written)]
@@ -109,20 +121,25 @@ async def _write(
         if child in written
     ]
     numbered = community_context(members, inside, finer)
-    key = content_id("report", report_context(numbered.context))
     place = f"community {community['community']} of {', '.join(r['title'] for r in members[:3])}"
-    known = build.known_failures.get(("report", key))
-    if known is not None:
-        return replace(known, place=place)
+    if build.known_failures:
+        known = build.known_failures.get(("report", _key(numbered)))
+        if known is not None:
+            return replace(known, place=place)
     try:
         report = await build.steps.report(numbered.context)
     except HolodeckError as error:
-        return failure_of(error, "report", key, place)
+        return failure_of(error, "report", _key(numbered), place)
     return _Written(
         report=report,
         titles=frozenset(row["title"] for row in members),
         row=_row(community, report, numbered.tables),
+        local_text=report_text(report),
     )
+
+
+def _key(numbered: NumberedContext) -> str:
+    return content_id("report", report_context(numbered.context))
 
 
 def _row(community: Row, report: Report, tables: Mapping[str, Sequence[int]]) -> dict[str, Any]:
@@ -131,33 +148,38 @@ def _row(community: Row, report: Report, tables: Mapping[str, Sequence[int]]) ->
     def rewritten(text: str) -> str:
         return _REFERENCE.sub(lambda match: _renumber(match, tables), text)
 
-    findings = [
-        {"summary": rewritten(f.summary), "explanation": rewritten(f.explanation)}
-        for f in report.findings
-    ]
-    content = rewritten(report_text(report))
+    told = replace(
+        report,
+        summary=rewritten(report.summary),
+        rating_explanation=rewritten(report.rating_explanation),
+        findings=tuple(
+            Finding(summary=rewritten(f.summary), explanation=rewritten(f.explanation))
+            for f in report.findings
+        ),
+    )
+    findings = [{"summary": f.summary, "explanation": f.explanation} for f in told.findings]
     return {
         **{key: community[key] for key in ("community", "level", "parent", "children", "size")},
         "id": content_id("report", community["id"]),
         "human_readable_id": community["community"],
         "title": report.title,
-        "summary": rewritten(report.summary),
-        "full_content": content,
+        "summary": told.summary,
+        "full_content": report_text(replace(told, title=rewritten(report.title))),
         "rank": report.rating,
-        "rating_explanation": rewritten(report.rating_explanation),
+        "rating_explanation": told.rating_explanation,
         "findings": findings,
         "full_content_json": json.dumps(
-            {**_plain(report), "summary": rewritten(report.summary), "findings": findings},
+            {
+                "title": report.title,
+                "summary": told.summary,
+                "findings": findings,
+                "rating": report.rating,
+                "rating_explanation": told.rating_explanation,
+            },
             ensure_ascii=False,
-            indent=4,
         ),
         "period": "",
     }
-
-
-def _plain(report: Report) -> dict[str, Any]:
-    """Return what the model said, without what was mended to read it."""
-    return {key: value for key, value in asdict(report).items() if key != "repairs"}
 
 
 def _renumber(match: re.Match[str], tables: Mapping[str, Sequence[int]]) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from holodeck.lib.contracts import ChatDelta, ChatModel, ChatReply, ChatRequest, Embedder
 from holodeck.lib.providers.loop import PerLoop, iterate_on_private_loop, run_on_private_loop
-from holodeck.lib.providers.streams import closing_stream
+from holodeck.lib.streams import closing_stream
 
 if TYPE_CHECKING:
     import numpy as np
@@ -57,6 +57,10 @@ class Limited(ChatModel):
         async with aclosing(iterate_on_private_loop(in_turn())) as deltas:
             async for delta in deltas:
                 yield delta
+
+    def expect(self, prompt_tokens: int, answer_tokens: int | None = None) -> None:
+        """Tell the model."""
+        self._model.expect(prompt_tokens, answer_tokens)
 
     async def close(self) -> None:
         """Close the model."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from holodeck.lib.contracts import ChatDelta, ChatModel, ChatReply, ChatRequest, Embedder, Usage
-from holodeck.lib.providers.streams import closing_stream
+from holodeck.lib.streams import closing_stream
 from holodeck.lib.tokens import count_tokens
 
 if TYPE_CHECKING:
@@ -106,6 +106,10 @@ class Metered(ChatModel):
         self.meter.record(
             provider=self.provider, model=self.name, purpose=request.purpose, usage=reply.usage
         )
+
+    def expect(self, prompt_tokens: int, answer_tokens: int | None = None) -> None:
+        """Tell the model."""
+        self._model.expect(prompt_tokens, answer_tokens)
 
     async def close(self) -> None:
         """Close the model."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 from holodeck.errors import ProviderError, ProviderTimeoutError, RateLimitError
 from holodeck.lib.contracts import ChatDelta, ChatModel, ChatReply, ChatRequest, Embedder
 from holodeck.lib.providers.access import ModelAccess
-from holodeck.lib.providers.streams import closing_stream
+from holodeck.lib.streams import closing_stream
 
 if TYPE_CHECKING:
     import numpy as np
@@ -133,6 +133,10 @@ class Retrying(ChatModel):
                 waited += await self._policy.next_wait(error, _seed(request), tries, waited)
             else:
                 return
+
+    def expect(self, prompt_tokens: int, answer_tokens: int | None = None) -> None:
+        """Tell the model."""
+        self._model.expect(prompt_tokens, answer_tokens)
 
     async def close(self) -> None:
         """Close the model."""

@@ -46,10 +46,26 @@ def wrap_embedder(
     store: ReplyStore | None = None,
     *,
     policy: RetryPolicy | None = None,
+    width: int | None = None,
 ) -> Embedder:
-    """Return ``embedder`` limited, retried, counted and, with a ``store``, cached."""
+    """Return ``embedder`` limited, retried, counted and, with a ``store``, cached.
+
+    Args:
+        embedder: The bare model of a provider.
+        access: As for ``wrap_chat``.
+        meter: As for ``wrap_chat``.
+        store: Where vectors are kept; default: nowhere.
+        policy: As for ``wrap_chat``.
+        width: Of the kept vectors that may be used; default: whatever there is.
+    """
     limited = LimitedEmbedder(embedder, access.concurrency)
     counted = MeteredEmbedder(RetryingEmbedder(limited, policy or RetryPolicy.of(access)), meter)
     if store is None:
         return BatchedEmbedder(counted)
-    return CachedEmbedder(counted, store, dimensions=access.dimensions)
+    return CachedEmbedder(
+        counted,
+        store,
+        model=access.deployment_name,
+        dimensions=access.dimensions,
+        width=width,
+    )

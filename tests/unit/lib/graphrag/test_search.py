@@ -8,32 +8,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
 
-from holodeck.errors import EmptyQueryError, NotInitializedError
+from holodeck.errors import EmptyQueryError, NotInitializedError, SearchError
 from holodeck.lib.contracts import (
     Answer,
     AnswerContext,
     ContextReport,
 )
-from holodeck.lib.documents import Place
-from holodeck.lib.graphrag.graph_index import (
-    Community,
-    Edges,
-    Entities,
-    GraphIndex,
-    Links,
-    TextUnits,
-    Vectors,
-)
+from holodeck.lib.graphrag.graph_index import GraphIndex
 from holodeck.lib.graphrag.local_context import (
     RANKINGS,
     LocalQuestion,
     LocalSelection,
     select_local,
 )
+from holodeck.lib.graphrag.open_index import open_index
 from holodeck.lib.graphrag.search import (
     NO_ENTITIES,
     NO_REPORTS,
@@ -41,7 +36,9 @@ from holodeck.lib.graphrag.search import (
     LocalSearchEngine,
 )
 from holodeck.lib.graphrag.storage import GraphRAGStorage
+from holodeck.lib.graphrag.tables import write_rows, write_vectors
 from holodeck.lib.graphrag.values import LOCAL_VALUES
+from holodeck.lib.ranking.vectors import Vectors
 from holodeck.lib.resources import Resources
 from holodeck.lib.tokens import count_tokens
 from holodeck.models.llm import ModelSettings
@@ -68,82 +65,86 @@ EDGES = {
     "r2": ("Bob", "Vega", "Bob runs Vega", 3, ["u2"]),
     "r3": ("Orion", "Vega", "Orion bought Vega", 4, ["u3"]),
 }
-ROW = {key: row for row, key in enumerate(ENTITIES)}
 UNIT_ROW = {key: row for row, key in enumerate(TEXTS)}
-COMMUNITIES = [
-    Community(number=0, level=0, entities=(0, 1, 2, 3), text_units=(0, 1, 2)),
-    Community(number=1, level=1, entities=(0, 2), text_units=(0,)),
-    Community(number=2, level=1, entities=(1, 3), text_units=(1,)),
-]
+LEVELS = {
+    0: (0, "ann bob orion vega", "u1 u2 u3"),
+    1: (1, "ann orion", "u1"),
+    2: (1, "bob vega", "u2"),
+}
 
 
-def vectors(texts: Sequence[str]) -> Vectors:
-    rows = [word_vector(text, 256) for text in texts]
-    return Vectors(rows=np.arange(len(texts)), matrix=np.array(rows, dtype=np.float32))
-
-
-def entity_table(chosen: dict[str, tuple[str, int, list[str]]]) -> Entities:
-    titles = [title for title, _, _ in chosen.values()]
-    return Entities(
-        ids=list(chosen),
-        numbers=list(range(len(chosen))),
-        titles=titles,
-        types=["" for _ in chosen],
-        descriptions=[f"{title} is here" for title in titles],
-        degrees=[degree for _, degree, _ in chosen.values()],
-        edges=Links.of_lists(
-            [
-                [row for row, edge in enumerate(EDGES.values()) if title in edge[:2]]
-                for title in titles
-            ]
-        ),
-        units=Links.of_lists([[UNIT_ROW[u] for u in units] for _, _, units in chosen.values()]),
-    )
-
-
-def edge_table() -> Edges:
-    of_title = {title: row for row, (title, _, _) in enumerate(ENTITIES.values())}
-    edges = list(EDGES.values())
-    return Edges(
-        ids=list(EDGES),
-        numbers=list(range(len(edges))),
-        source_titles=[edge[0] for edge in edges],
-        target_titles=[edge[1] for edge in edges],
-        descriptions=[edge[2] for edge in edges],
-        weights=[1.0 for _ in edges],
-        sources=np.array([of_title[edge[0]] for edge in edges]),
-        targets=np.array([of_title[edge[1]] for edge in edges]),
-        ranks=np.array([edge[3] for edge in edges]),
-    )
-
-
-def index(*, reports: bool = True, entities: bool = True) -> GraphIndex:
+def write_index(folder: Path, *, reports: bool, entities: bool) -> None:
     chosen = ENTITIES if entities else {}
-    return GraphIndex(
-        entities=entity_table(chosen),
-        edges=edge_table(),
-        text_units=TextUnits(
-            ids=list(TEXTS),
-            texts=list(TEXTS.values()),
-            edges=Links.of_lists([[0], [1], [2], []]),
-            places=[[Place(path=f"{key}.txt")] for key in TEXTS],
-        ),
-        claims={},
-        communities={c.number: c for c in COMMUNITIES},
-        reports={
-            c.number: ContextReport(
-                number=c.number, title=f"Report {c.number}", content="content", rank=c.number
-            )
-            for c in COMMUNITIES
-            if reports
-        },
-        entity_vectors=(
-            vectors([f"{title}:{title} is here" for title, _, _ in chosen.values()])
-            if entities
-            else None
-        ),
-        unit_vectors=vectors(list(TEXTS.values())),
+    write_rows(
+        folder,
+        "entities",
+        [
+            {
+                "id": key,
+                "human_readable_id": row,
+                "title": title,
+                "description": f"{title} is here",
+                "text_unit_ids": units,
+                "degree": degree,
+            }
+            for row, (key, (title, degree, units)) in enumerate(chosen.items())
+        ],
     )
+    write_rows(
+        folder,
+        "relationships",
+        [
+            {
+                "id": key,
+                "human_readable_id": row,
+                "source": source,
+                "target": target,
+                "description": said,
+                "weight": 1.0,
+                "combined_degree": rank,
+                "text_unit_ids": units,
+            }
+            for row, (key, (source, target, said, rank, units)) in enumerate(EDGES.items())
+        ],
+    )
+    write_rows(folder, "text_units", [{"id": key, "text": text} for key, text in TEXTS.items()])
+    write_rows(folder, "sources", [{"text_unit_id": key, "path": f"{key}.txt"} for key in TEXTS])
+    write_rows(
+        folder,
+        "communities",
+        [
+            {
+                "community": number,
+                "level": level,
+                "parent": 0 if level else -1,
+                "entity_ids": members.split(),
+                "text_unit_ids": units.split(),
+            }
+            for number, (level, members, units) in LEVELS.items()
+        ],
+    )
+    write_rows(
+        folder,
+        "community_reports",
+        [
+            {"community": n, "title": f"Report {n}", "full_content": "content", "rank": float(n)}
+            for n in LEVELS
+            if reports
+        ],
+    )
+    (folder / "prompts.json").write_text("{}", encoding="utf-8")
+    described = {key: f"{title}:{title} is here" for key, (title, _, _) in chosen.items()}
+    for table, texts in (("entity_description", described), ("text_unit_text", TEXTS)):
+        if texts:
+            matrix = np.array([word_vector(t, 256) for t in texts.values()], dtype=np.float32)
+            write_vectors(folder / "vectors", table, list(texts), [matrix], 256)
+
+
+@cache
+def index(*, reports: bool = True, entities: bool = True) -> GraphIndex:
+    with TemporaryDirectory() as name:
+        write_index(Path(name), reports=reports, entities=entities)
+        return open_index(Path(name), Path(name) / "vectors")
 
 
 def select(
@@ -160,6 +161,14 @@ class Answering:
         self.text = text
         self.context = AnswerContext()
         self.reports: Sequence[ContextReport] = ()
+        self.ratings: dict[int, float | None] = {}
+        self.rated: list[int] = []
+
+    async def rate_reports(
+        self, question: str, reports: Sequence[ContextReport]
+    ) -> list[float | None]:
+        self.rated += [report.number for report in reports]
+        return [self.ratings[report.number] for report in reports]
 
     async def answer_local(self, question: str, context: AnswerContext) -> Answer:
         self.context = context
@@ -178,7 +187,12 @@ class Given(Resources):
         self.answering = answering
 
     def embedder(
-        self, settings: ModelSettings, where: str, dimensions: int | None = None
+        self,
+        settings: ModelSettings,
+        where: str,
+        dimensions: int | None = None,
+        *,
+        width: int | None = None,
     ) -> WordEmbedder:
         return WordEmbedder()
 
@@ -193,9 +207,13 @@ def engine(
     answer: str = "yes",
     level: int = 2,
     opened: GraphIndex | None = None,
+    dynamic: bool = False,
 ) -> tuple[LocalSearchEngine | GlobalSearchEngine, Answering]:
     config = VectorstoreTool(
-        name="t", source="x", engine="graphrag", graphrag=GraphRAGConfig(community_level=level)
+        name="t",
+        source="x",
+        engine="graphrag",
+        graphrag=GraphRAGConfig(community_level=level, dynamic_community_selection=dynamic),
     )
     answering = Answering(answer)
     made = kind(
@@ -205,6 +223,15 @@ def engine(
         index=index() if opened is None else opened,
     )
     return made, answering
+
+
+async def test_a_vector_of_another_width_names_both_and_the_mend() -> None:
+    """What the embedding model gives now must be comparable with what the index holds."""
+    narrow = Vectors.of(np.arange(2), np.ones((2, 8), dtype=np.float32))
+    made, _ = engine(LocalSearchEngine, opened=replace(index(), entity_vectors=narrow))
+
+    with pytest.raises(SearchError, match=r"256 numbers.* of 8: .*holodeck index --force"):
+        await made.search("Who is Ann?")
 
 
 def query(text: str) -> np.ndarray[tuple[int, ...], np.dtype[np.float32]]:
@@ -306,6 +333,38 @@ async def test_cited_sources_come_first() -> None:
     assert [source.path for source in result.sources][:2] == ["u3.txt", "u2.txt"]
     assert result.references["Sources"] == {"2": "u3.txt", "1": "u2.txt"}
     assert result.references["Entities"] == {"1": "Bob"}
+    assert result.reference_sources["Entities"] == {"1": ["u2.txt"]}
+    assert result.notes == ("note",)
+
+
+async def test_every_kind_of_reference_leads_to_its_documents() -> None:
+    """Relationship, report and text: to the title of the record, and to where its texts stand."""
+    made, _ = engine(
+        LocalSearchEngine, "x [Data: Relationships (2), Reports (1); Sources (3, +more)]."
+    )
+    result = await made.search("Orion and Vega, Ann and Zeta")
+
+    assert result.references == {
+        "Relationships": {"2": "Orion – Vega"},
+        "Reports": {"1": "Report 1"},
+        "Sources": {"3": "u4.txt"},
+    }
+    assert result.reference_sources == {
+        "Relationships": {"2": ["u3.txt"]},
+        "Reports": {"1": ["u1.txt"]},
+        "Sources": {"3": ["u4.txt"]},
+    }
+
+
+async def test_a_reference_that_stands_for_nothing_is_noted() -> None:
+    """A model that makes up a number is found out."""
+    made, _ = engine(LocalSearchEngine, "x [Data: Sources (99); Rumours (1)].")
+    result = await made.search("Ann")
+
+    assert result.references == {}
+    assert result.notes[-1] == (
+        "the answer refers to Sources (99), Rumours (1), which it was not given"
+    )
 
 
 @pytest.mark.parametrize(("level", "numbers"), [(0, [0]), (1, [2, 1]), (5, [2, 1])])
@@ -327,6 +386,39 @@ async def test_global_sources_are_traced_through_the_reports_cited_ones_first() 
 
     assert [source.path for source in result.sources] == ["u1.txt", "u2.txt"]
     assert result.references == {"Reports": {"1": "Report 1"}}
+
+
+@pytest.mark.parametrize(
+    ("ratings", "read", "rated"),
+    [
+        ({0: 3, 1: 4, 2: 0}, [1], 3),  # the part that helps stands for the whole
+        ({0: 3, 1: 0, 2: 0}, [0], 3),  # no part helps: the whole is read
+        ({0: 0, 1: 0, 2: 2}, [2], 3),  # nothing helps yet: one level deeper
+        ({0: None, 1: None, 2: 0}, [1], 3),  # what could not be rated is read
+        ({0: 0, 1: 0, 2: 0}, [], 3),
+    ],
+)
+async def test_reports_are_chosen_by_rating_from_the_root_down(
+    ratings: dict[int, float | None], read: list[int], rated: int
+) -> None:
+    """Calls are counted, and the note says how many reports were rated and read."""
+    made, answering = engine(GlobalSearchEngine, dynamic=True)
+    answering.ratings = ratings
+    result = await made.search("all?")
+
+    assert [report.number for report in answering.reports] == read
+    assert len(answering.rated) == rated
+    assert f"of 3 community reports {rated} were rated, {len(read)} read" in result.notes
+    assert any("could not be had" in note for note in result.notes) == (None in ratings.values())
+
+
+async def test_a_rating_goes_no_deeper_than_the_level() -> None:
+    """The configured level bounds a dynamic selection too."""
+    made, answering = engine(GlobalSearchEngine, level=0, dynamic=True)
+    answering.ratings = {0: 5}
+    await made.search("all?")
+
+    assert answering.rated == [0]
 
 
 async def test_an_empty_index_says_so_without_a_call() -> None:
