@@ -45,18 +45,21 @@ def validate_paths(agent: LoadedAgent) -> None:
         raise problem
 
 
-def find_path_problems(agent: LoadedAgent, tool_name: str | None = None) -> list[ConfigError]:
+def find_path_problems(
+    agent: LoadedAgent, tool_name: str | None = None, *, to_write: bool = True
+) -> list[ConfigError]:
     """Return an error for every path that cannot work.
 
     Args:
         agent: The agent.
         tool_name: Look only at what concerns this tool; default: all of them.
+        to_write: Whether an index must be writable; who only searches one need not write.
     """
-    found = _errors_of(_checks(agent, tool_name))
+    found = _errors_of(_checks(agent, tool_name, to_write))
     cache_is_named = ("execution", "cache_dir") in agent.lines
     # By default the cache lies beside the indexes: what is in their way is named once.
     if agent.config.execution.cache and (cache_is_named or not found):
-        found += _errors_of([partial(_check_cache, agent)])
+        found += _errors_of([partial(_check_cache, agent, to_write)])
     return found
 
 
@@ -70,7 +73,9 @@ def _errors_of(checks: Iterable[Callable[[], object]]) -> list[ConfigError]:
     return list(found.values())
 
 
-def _checks(agent: LoadedAgent, tool_name: str | None) -> Iterator[Callable[[], object]]:
+def _checks(
+    agent: LoadedAgent, tool_name: str | None, to_write: bool
+) -> Iterator[Callable[[], object]]:
     tools = [
         (number, tool)
         for number, tool in enumerate(agent.config.tools)
@@ -82,7 +87,7 @@ def _checks(agent: LoadedAgent, tool_name: str | None) -> Iterator[Callable[[], 
     for number in chosen:
         yield partial(_check_source, agent, named[number], number)
     for number in chosen:
-        yield partial(_check_storage, agent, named[number], number)
+        yield partial(_check_storage, agent, named[number], number, to_write)
     for (one, first), (other, second) in combinations(tools, 2):
         if one in chosen or other in chosen:
             yield partial(_check_apart, agent, first, second, other)
@@ -101,14 +106,14 @@ def _check_source(agent: LoadedAgent, tool: VectorstoreTool, number: int) -> Non
         )
 
 
-def _check_cache(agent: LoadedAgent) -> None:
+def _check_cache(agent: LoadedAgent, to_write: bool) -> None:
     path: FieldPath = ("execution", "cache_dir")
     with agent.blaming(path):
         cache = resolve_cache_dir(agent.config.execution, agent.base_dir)
-    _check_writable(agent, cache, path)
+    _check_folder(agent, cache, path, to_write)
 
 
-def _check_storage(agent: LoadedAgent, tool: VectorstoreTool, number: int) -> None:
+def _check_storage(agent: LoadedAgent, tool: VectorstoreTool, number: int, to_write: bool) -> None:
     path = _storage_path(agent, number)
     with agent.blaming(path):
         storage = resolve_storage_dir(tool, agent.base_dir)
@@ -120,7 +125,7 @@ def _check_storage(agent: LoadedAgent, tool: VectorstoreTool, number: int) -> No
                 "folder of its own; one inside the documents is fine",
                 path,
             )
-    _check_writable(agent, storage, path)
+    _check_folder(agent, storage, path, to_write)
 
 
 def _check_apart(
@@ -150,7 +155,7 @@ def _index_of(tool: VectorstoreTool, base_dir: Path) -> dict[str, Any]:  # Any: 
     return index
 
 
-def _check_writable(agent: LoadedAgent, folder: Path, path: FieldPath) -> None:
+def _check_folder(agent: LoadedAgent, folder: Path, path: FieldPath, to_write: bool) -> None:
     with agent.blaming(path):
         nearest = next(place for place in (folder, *folder.parents) if place.exists())
     if not nearest.is_dir():
@@ -158,7 +163,7 @@ def _check_writable(agent: LoadedAgent, folder: Path, path: FieldPath) -> None:
             f"{nearest} is a file, where the folder {folder} must be: move it, or choose another",
             path,
         )
-    if not os.access(nearest, os.W_OK | os.X_OK):
+    if to_write and not os.access(nearest, os.W_OK | os.X_OK):
         raise agent.error(
             f"the folder {nearest} cannot be written to: change its permissions, or choose another",
             path,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
@@ -13,7 +13,7 @@ from holodeck.lib.indexes.files import FileMark, find_damage, mark_files
 from holodeck.lib.indexes.generations import Generations
 from holodeck.lib.indexes.leases import Lease
 from holodeck.lib.indexes.record import IndexRecord, read_record, write_record
-from holodeck.lib.paths import resolve_cache_dir, resolve_storage_dir
+from holodeck.lib.paths import check_writable, resolve_cache_dir, resolve_storage_dir
 
 if TYPE_CHECKING:
     from holodeck.models.config import ExecutionConfig
@@ -85,16 +85,17 @@ class IndexFolder(Generic[Record]):
         return (self.root, *self.generations.roots, self.logs_dir)
 
     def create(self) -> None:
-        """Create the folders and mark the root as ours.
+        """Create the folders, write to each of them, and mark the root as ours.
 
         Raises:
             ConfigError: Something that is not a folder is in the way, or it cannot be written.
         """
         self.make(*self.folders())
-        (self.root / OWN_FOLDER_MARK).touch()
+        if not (self.root / OWN_FOLDER_MARK).exists():
+            (self.root / OWN_FOLDER_MARK).touch()
 
     def make(self, *folders: Path) -> None:
-        """Create folders of the index.
+        """Create folders of the index and write to them.
 
         Raises:
             ConfigError: Something that is not a folder is in the way, or it cannot be written.
@@ -102,6 +103,7 @@ class IndexFolder(Generic[Record]):
         try:
             for folder in folders:
                 folder.mkdir(parents=True, exist_ok=True)
+                check_writable(folder)
         except OSError as error:
             elsewhere = f" or set {self.setting}" if self.setting else ""
             raise ConfigError(
@@ -174,6 +176,7 @@ class IndexFolder(Generic[Record]):
 
     def mark_files(self, generation: str) -> dict[str, FileMark]:
         """Return a mark of every file of a generation; they are on the disk then."""
+        self.generations.make_lease_file(generation)
         folders = self.generations.folders(generation)
         return mark_files(self.root, folders, leave_out=self.derived)
 
@@ -195,10 +198,22 @@ class IndexFolder(Generic[Record]):
             self.generations.delete(generation)
 
     def sweep(self) -> None:
-        """Delete generations that are neither current nor held by a reader, and nothing else."""
+        """Delete generations and records that nobody needs or reads, and nothing else."""
         record = self.record()
         self.generations.sweep(record.generation if record else "")
+        for staged in self._staged_records():
+            staged.unlink(missing_ok=True)
 
     def tidy(self) -> None:
         """Delete what a published generation was made from and replaces."""
         self.sweep()
+
+    def has_leftovers(self) -> bool:
+        """Tell whether there is something that ``tidy`` may delete."""
+        record = self.record()
+        current = record.generation if record else ""
+        return self.generations.has_old(current) or any(self._staged_records())
+
+    def _staged_records(self) -> Iterator[Path]:
+        """Yield records that were written and never committed: their builder was killed."""
+        return self.root.glob(f"{self.record_path.name}.*.tmp")

@@ -6,33 +6,47 @@ import asyncio
 import logging
 import time
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import ClassVar, Generic, ParamSpec, TypeVar
+from typing import ClassVar, Generic, TypeVar
 
-from holodeck.errors import HolodeckError, IndexingError, SourceNotFoundError, TableNotFoundError
+from holodeck.errors import (
+    ConfigError,
+    HolodeckError,
+    IndexBusyError,
+    IndexingError,
+    SourceNotFoundError,
+    TableNotFoundError,
+)
 from holodeck.lib.contracts import Progress, ProgressListener, RetryFailed
+from holodeck.lib.indexes.build_log import BuildLog
 from holodeck.lib.indexes.builder_lock import WAIT_SECONDS, builder_lock
 from holodeck.lib.indexes.corpus import Corpus
 from holodeck.lib.indexes.folder import DAMAGED, IndexFolder
 from holodeck.lib.indexes.record import IndexRecord
 from holodeck.lib.indexes.settings import changed_settings, config_hash
+from holodeck.lib.indexes.space import free_bytes, in_megabytes
 from holodeck.lib.indexes.text_units import prepare
+from holodeck.lib.indexes.threads import to_its_end
 from holodeck.lib.preflight import ask_models_once
 from holodeck.lib.readers.options import read_options
 from holodeck.lib.readers.source import read_source, source_hash
 from holodeck.lib.resources import ResolvedTool, Resources
 from holodeck.models.config import ExecutionConfig
 
-__all__ = ["Indexer", "to_its_end"]
+__all__ = ["Indexer"]
 
 logger = logging.getLogger(__name__)
 
+_USUAL_WIDTH = 1536
+"""Numbers in a vector, where no vector of the model was seen yet."""
+
+_SPARE_BYTES = 20_000_000
+"""For the log, the replies and whatever else writes meanwhile."""
+
 Record = TypeVar("Record", bound=IndexRecord)
-Result = TypeVar("Result")
-Parameters = ParamSpec("Parameters")
 
 
 class Indexer(ABC, Generic[Record]):
@@ -48,6 +62,7 @@ class Indexer(ABC, Generic[Record]):
         on_progress: Told how far the build is.
         wait_for_builder: Wait while another process builds this index, at most as long as a build
             may take, instead of failing at once.
+        free_bytes: Says how much room there is in a folder.
     """
 
     def __init__(
@@ -59,13 +74,16 @@ class Indexer(ABC, Generic[Record]):
         resources: Resources,
         on_progress: ProgressListener | None = None,
         wait_for_builder: bool = True,
+        free_bytes: Callable[[Path], int] = free_bytes,
     ) -> None:
         self._resolved = resolved
         self._tool = resolved.tool
         self._folder = folder
         self._execution = execution
         self._resources = resources
-        self._on_progress = on_progress or (lambda progress: None)
+        self._listener = on_progress or (lambda progress: None)
+        self._log: BuildLog | None = None
+        self._free_bytes = free_bytes
         self._wait_seconds = (execution.index_timeout or WAIT_SECONDS) if wait_for_builder else 0.0
         self._damage: dict[str, str] = {}  # generation → what kept it from being opened
         self.built = False
@@ -100,6 +118,10 @@ class Indexer(ABC, Generic[Record]):
         Raises:
             IndexingError: It failed; what was written is deleted.
         """
+
+    @abstractmethod
+    def needed_bytes(self, corpus: Corpus, width: int) -> int:
+        """Estimate the size of a generation whose vectors are of ``width`` numbers."""
 
     def foreign_version(self, record: Record) -> str | None:
         """Return what built an index that what is installed would build differently."""
@@ -148,6 +170,7 @@ class Indexer(ABC, Generic[Record]):
         self.check_always()
         if await asyncio.to_thread(self.stale_reason, source, force, retry_failed) is None:
             record = self._folder.published()
+            await self._sweep_leftovers()
         else:
             record = await self._build_alone(source, force, retry_failed)
         self.finish(record)
@@ -186,9 +209,20 @@ class Indexer(ABC, Generic[Record]):
             return "the config_hash of the index is not that of its settings"
         return f"settings changed ({'; '.join(changes)})"
 
+    async def _sweep_leftovers(self) -> None:
+        """Delete what a killed build left, if this process may."""
+        if not await asyncio.to_thread(self._folder.has_leftovers):
+            return
+        try:
+            async with builder_lock(self._folder.lock_path, self._tool.name, wait_seconds=0):
+                await asyncio.to_thread(self._folder.tidy)
+        except (IndexBusyError, ConfigError):
+            logger.debug("what a killed build left in %s stays for now", self._folder.root)
+
     async def _build_alone(self, source: Path, force: bool, retry_failed: RetryFailed) -> Record:
         self.check()
         self._folder.create()
+        self._resources.check_cache()
         lock = builder_lock(
             self._folder.lock_path, self._tool.name, wait_seconds=self._wait_seconds
         )
@@ -198,20 +232,71 @@ class Indexer(ABC, Generic[Record]):
                 return self._folder.published()
             level = logging.WARNING if reason.startswith(DAMAGED) else logging.INFO
             logger.log(level, "building the index of tool %r: %s", self._tool.name, reason)
-            width = await ask_models_once(
-                self._resolved, self._resources, indexed_width=self._indexed_width()
-            )
-            started = time.monotonic()
-            async with self._in_time():
-                corpus = await self._read(source)
-                record = await self._publish(
-                    replace(corpus, force=force, retry_failed=retry_failed, vector_width=width)
+            generation = self._folder.new_generation()
+            # After the new name is chosen: the process of a killed build may still write there.
+            await asyncio.to_thread(self._folder.sweep)
+            with self._logged(generation, reason):
+                record = await self._build_in_time(
+                    source, generation=generation, force=force, retry_failed=retry_failed
                 )
             self.built = True
-            self._folder.tidy()
-            counts = ", ".join(f"{count} {name}" for name, count in record.counts.items())
-            logger.info("indexed %s in %.1fs", counts, time.monotonic() - started)
+            await to_its_end(self._folder.tidy)
             return record
+
+    @contextmanager
+    def _logged(self, generation: str, reason: str) -> Iterator[None]:
+        """Keep a log of the build beside the index."""
+        started = time.monotonic()
+        self._log = BuildLog(self._folder.logs_dir, generation)
+        self._log.note(f"building the index of tool {self._tool.name!r}: {reason}")
+        try:
+            yield
+            counts = ", ".join(
+                f"{count:,} {name}" for name, count in self._folder.published().counts.items()
+            )
+            self._log.note(f"published: {counts}")
+            logger.info("indexed %s in %.1fs", counts, time.monotonic() - started)
+        except BaseException as error:
+            with suppress(OSError):  # what ended the build is what its caller hears of
+                self._log.note(f"nothing was published: {type(error).__name__}: {error}")
+            raise
+        finally:
+            self._log = None
+
+    def _on_progress(self, progress: Progress) -> None:
+        if self._log is not None:
+            self._log.note_step(progress)
+        self._listener(progress)
+
+    async def _build_in_time(
+        self, source: Path, *, generation: str, force: bool, retry_failed: RetryFailed
+    ) -> Record:
+        async with self._in_time():
+            corpus = await self._read(source, generation)
+            self._check_space(corpus)
+            if corpus.prepared.text_units:
+                width = await ask_models_once(
+                    self._resolved, self._resources, indexed_width=self._indexed_width()
+                )
+                corpus = replace(corpus, vector_width=width)
+            return await self._publish(replace(corpus, force=force, retry_failed=retry_failed))
+
+    def _check_space(self, corpus: Corpus) -> None:
+        """Find out whether the disk can take the index, before a model is asked.
+
+        Raises:
+            IndexingError: There is too little room.
+        """
+        record = self._folder.record()
+        width = (record.vector_size if record else 0) or _USUAL_WIDTH
+        needed = self.needed_bytes(corpus, width) + _SPARE_BYTES
+        free = self._free_bytes(self._folder.root)
+        if free < needed:
+            raise IndexingError(
+                f"the index of tool {self._tool.name!r} needs about {in_megabytes(needed)} in "
+                f"{self._folder.root}, and {in_megabytes(free)} are free: make room, and build "
+                "again. No model was asked"
+            )
 
     @asynccontextmanager
     async def _in_time(self) -> AsyncIterator[None]:
@@ -246,7 +331,7 @@ class Indexer(ABC, Generic[Record]):
         )
         return record.vector_size if is_same else 0
 
-    async def _read(self, source: Path) -> Corpus:
+    async def _read(self, source: Path, generation: str) -> Corpus:
         self._on_progress(Progress(step="read"))
         options = read_options(self._tool, self._execution)
         reading = await asyncio.to_thread(read_source, source, options)
@@ -256,7 +341,7 @@ class Indexer(ABC, Generic[Record]):
             reading=reading,
             prepared=await asyncio.to_thread(prepare, reading.documents, *self.chunking),
             settings=self.shaping_settings(),
-            generation=self._folder.new_generation(),
+            generation=generation,
         )
 
     async def _publish(self, corpus: Corpus) -> Record:
@@ -273,19 +358,3 @@ class Indexer(ABC, Generic[Record]):
             self._folder.discard(corpus.generation)
             raise
         return record
-
-
-async def to_its_end(
-    function: Callable[Parameters, Result], *args: Parameters.args, **kwargs: Parameters.kwargs
-) -> Result:
-    """Run ``function`` in a thread and wait for it also when cancelled: a thread cannot be stopped.
-
-    What it writes is then whole before the lock is given back, or its folder deleted.
-    """
-    running = asyncio.ensure_future(asyncio.to_thread(function, *args, **kwargs))
-    try:
-        return await asyncio.shield(running)
-    except asyncio.CancelledError:
-        await asyncio.wait([running])
-        running.exception()  # the cancellation is what the caller hears of
-        raise

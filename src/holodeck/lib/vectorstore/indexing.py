@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, ClassVar
 from holodeck.errors import TableNotFoundError
 from holodeck.lib.contracts import Progress
 from holodeck.lib.indexes.corpus import Corpus
-from holodeck.lib.indexes.indexer import Indexer, to_its_end
+from holodeck.lib.indexes.indexer import Indexer
+from holodeck.lib.indexes.threads import to_its_end
 from holodeck.lib.vectorstore.embed import embed_chunks
 from holodeck.lib.vectorstore.settings import EMBEDDING_SETTINGS, embedding_key, shaping_settings
 from holodeck.lib.vectorstore.storage import VectorFolder, VectorRecord
@@ -47,6 +48,13 @@ class VectorIndexer(Indexer[VectorRecord]):
     def check(self) -> None:
         """Find a missing key or package of the embedding model."""
         self._resources.check(self._resolved.embedding, self._resolved.embedding_where)
+
+    def needed_bytes(self, corpus: Corpus, width: int) -> int:
+        """Estimate: texts, their terms and the full-text index are 4 times the text, measured 3.
+
+        A chunk is its vector and 500 bytes.
+        """
+        return 4 * corpus.text_bytes + len(corpus.prepared.text_units) * (4 * width + 500)
 
     async def fill(self, corpus: Corpus) -> VectorRecord:
         """Embed what is new and write the store; a forced build embeds everything anew."""
