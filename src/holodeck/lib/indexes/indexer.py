@@ -104,6 +104,13 @@ class Indexer(ABC, Generic[Record]):
         """Return why an index must be built whose documents and settings are those of before."""
         return None
 
+    def holds(self, record: Record, corpus: Corpus) -> bool:
+        """Tell whether an index of the same settings holds these texts and no others.
+
+        Then no model is asked anything, not even whether it is there.
+        """
+        return False
+
     def check_always(self) -> None:
         """Find a setting that cannot be kept, also when the index is up to date.
 
@@ -180,12 +187,19 @@ class Indexer(ABC, Generic[Record]):
             if reason is None:  # the other builder was faster
                 return self._folder.published()
             logger.info("building the index of tool %r: %s", self._tool.name, reason)
-            width = await ask_models_once(
-                self._resolved, self._resources, indexed_width=self._indexed_width()
-            )
+            known = None if force or retry_failed else self._known_record()
+            read = None
+            if known is not None:
+                async with self._in_time():
+                    read = await self._read(source)
+            width = None
+            if known is None or read is None or not self.holds(known, read):
+                width = await ask_models_once(
+                    self._resolved, self._resources, indexed_width=self._indexed_width()
+                )
             started = time.monotonic()
             async with self._in_time():
-                corpus = await self._read(source)
+                corpus = read or await self._read(source)
                 record = await self._publish(
                     replace(corpus, force=force, retry_failed=retry_failed, vector_width=width)
                 )
@@ -217,6 +231,13 @@ class Indexer(ABC, Generic[Record]):
                 f"{self._folder.root}: {error}. The old index is untouched: make room or mend the "
                 "folder, and build again"
             ) from error
+
+    def _known_record(self) -> Record | None:
+        """Return the record of an index that is whole and of the same settings."""
+        record = self._folder.record()
+        if record is None or record.config_hash != config_hash(self.shaping_settings()):
+            return None
+        return record if self._folder.missing_part(record) is None else None
 
     def _indexed_width(self) -> int:
         """Return the width of the vectors that the same embedding model made for the index."""
