@@ -18,7 +18,14 @@ from holodeck.models.tool import VectorstoreTool
 
 __all__ = ["find_path_problems", "validate_paths"]
 
-_SEARCH_ONLY = ("search_mode", "community_level", "search_model", "response_type")
+_SEARCH_ONLY = (
+    "search_mode",
+    "community_level",
+    "ranking",
+    "dynamic_community_selection",
+    "search_model",
+    "response_type",
+)
 """Settings of ``graphrag`` that shape answers and not the index."""
 
 _INDEX_SETTINGS = {

@@ -45,6 +45,7 @@ __all__ = [
     "Message",
     "Progress",
     "ProgressListener",
+    "RatingSteps",
     "Relationship",
     "Report",
     "RetryFailed",
@@ -293,13 +294,18 @@ class ContextRelationship:
 
 @dataclass(frozen=True, kw_only=True)
 class ContextReport:
-    """A community report as an answer refers to it; ``rank`` is its importance, 0 to 10."""
+    """A community report as an answer refers to it; ``rank`` is its importance, 0 to 10.
+
+    Attributes:
+        tokens: Of the report in a batch; 0: not counted.
+    """
 
     number: int
     title: str
     content: str
     rank: float = 0.0
     summary: str = ""
+    tokens: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -405,6 +411,17 @@ class AnswerSteps(Protocol):
 
     async def answer_global(self, question: str, reports: Sequence[ContextReport]) -> Answer:
         """Answer from all reports of a level: map over batches of them, then reduce."""
+        ...
+
+
+@runtime_checkable
+class RatingSteps(Protocol):
+    """Who says which reports are worth reading; a provider without a language model does not."""
+
+    async def rate_reports(
+        self, question: str, reports: Sequence[ContextReport]
+    ) -> Sequence[float | None]:
+        """Return how much each report helps to answer, 0 to 5; ``None``: it could not be said."""
         ...
 
 

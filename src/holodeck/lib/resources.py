@@ -82,7 +82,9 @@ class Resources:
                     field="execution.cache_dir",
                 ) from error
             renews = self._execution.cache == "renew"
-            self._replies = ReplyStore(self._cache_dir / REPLIES_FILE, renews=renews)
+            store = ReplyStore(self._cache_dir / REPLIES_FILE, renews=renews)
+            store.check()
+            self._replies = store
         return self._replies
 
     @property

@@ -111,6 +111,14 @@ class GraphRAGConfig(StrictModel):
             "graphrag library builds. Takes effect without a new index"
         ),
     )
+    dynamic_community_selection: bool = Field(
+        default=False,
+        description=(
+            "Global search: have the search model rate reports from the broadest down and read "
+            "only those that help; cheaper where most of the documents have nothing to do with a "
+            "question. Takes effect without a new index"
+        ),
+    )
     indexing_model: GraphRAGModelConfig | None = Field(
         default=None,
         description="LLM for indexing: extraction, summaries, reports; default: the agent's",

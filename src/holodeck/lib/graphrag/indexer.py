@@ -133,6 +133,14 @@ class GraphRAGIndexer(Indexer[IndexMetadata]):
                 self._resources.check(settings, where)
         open_claim_steps(self._resolved, open_index_steps(self._resolved, self._resources))
 
+    def foreign_version(self, record: IndexMetadata) -> str | None:
+        """Return which version of the library built the index, where it is another one."""
+        version = library_version()
+        if record.graphrag_version == version:
+            return None
+        built_with = record.graphrag_version or "of an unknown version"
+        return f"it was built with graphrag {built_with}, and graphrag {version} is installed"
+
     def stale_piece(self, record: IndexMetadata, retry_failed: RetryFailed) -> str | None:
         """Return which pieces failed last time and are asked for again."""
         return failed_last_time(record.account.failures, retry_failed)

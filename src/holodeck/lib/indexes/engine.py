@@ -196,7 +196,14 @@ class IndexEngine(SearchEngine, Generic[Record, Content]):
         await self._indexer.build_index(
             self._source, force=force_reindex, retry_failed=retry_failed
         )
-        await asyncio.to_thread(self._open)
+        try:
+            await asyncio.to_thread(self._open)
+        except TableNotFoundError as error:
+            if self._indexer.built:
+                raise
+            self._indexer.note_damage(error)
+            await self._indexer.build_index(self._source)
+            await asyncio.to_thread(self._open)
 
     async def open_existing(self) -> None:
         """Open the index that is there, stale or not; nothing is built.
@@ -208,8 +215,8 @@ class IndexEngine(SearchEngine, Generic[Record, Content]):
         self.check_search()
         if self._folder.record() is None:
             raise SearchError(
-                f"tool {self.config.name!r} has no index yet in {self._folder.root}: build it "
-                "with 'holodeck index'"
+                f"tool {self.config.name!r} has no index in {self._folder.root} "
+                f"({self._folder.no_record_reason()}): build it with 'holodeck index'"
             )
         await asyncio.to_thread(self._open)
 
@@ -284,11 +291,9 @@ class IndexEngine(SearchEngine, Generic[Record, Content]):
                 self._folder.published, lambda current: self._folder.lease(current.generation)
             )
         except FileNotFoundError as error:
-            raise TableNotFoundError(
-                f"the index of tool {self.config.name!r} is not whole ({error.filename} is not "
-                "there): build it again with 'holodeck index --force'"
-            ) from error
+            raise TableNotFoundError.of(f"{error.filename or error} cannot be found") from error
         try:
+            self._folder.check(record)
             content = self.open_generation(record)
         except BaseException:
             lease.release()

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
-from holodeck.errors import ConfigError, IndexingError
+from holodeck.errors import ConfigError, IndexingError, TableNotFoundError
 from holodeck.lib.documents import OWN_FOLDER_MARK
+from holodeck.lib.indexes.files import FileMark, find_damage, mark_files
 from holodeck.lib.indexes.generations import Generations
 from holodeck.lib.indexes.leases import Lease
 from holodeck.lib.indexes.record import IndexRecord, read_record, write_record
@@ -17,7 +19,10 @@ if TYPE_CHECKING:
     from holodeck.models.config import ExecutionConfig
     from holodeck.models.tool import VectorstoreTool
 
-__all__ = ["IndexFolder"]
+__all__ = ["DAMAGED", "IndexFolder"]
+
+DAMAGED = "the index is damaged: "
+"""How the reason begins by which a damaged index is built again."""
 
 Record = TypeVar("Record", bound=IndexRecord)
 
@@ -27,6 +32,7 @@ class IndexFolder(Generic[Record]):
 
     Attributes:
         setting: The setting that names the folder; ``None``: there is none.
+        derived: Names of files of a generation that are made again where they are missing.
 
     Args:
         tool: The tool.
@@ -36,6 +42,7 @@ class IndexFolder(Generic[Record]):
     """
 
     setting: ClassVar[str | None] = None
+    derived: ClassVar[tuple[str, ...]] = ()
 
     def __init__(
         self,
@@ -135,12 +142,40 @@ class IndexFolder(Generic[Record]):
             return None
         return (status.st_ino, status.st_mtime_ns)
 
-    def missing_part(self, record: Record) -> str | None:
-        """Return the first part of the index without which a search fails, or ``None``."""
+    def no_record_reason(self) -> str:
+        """Return why there is no record: nothing was built, or it is damaged."""
+        if not os.path.lexists(self.record_path):
+            return "there is no index yet"
+        return f"{DAMAGED}{self.record_path} cannot be read"
+
+    def damage(self, record: Record, *, by_content: bool = False) -> str | None:
+        """Return what is wrong with the first file of the index that is damaged, or ``None``.
+
+        Args:
+            record: The record that names the files.
+            by_content: Read every byte, and not only the sizes.
+        """
+        if record.files:
+            return find_damage(self.root, record.files, by_content=by_content)
         for folder in self.generations.folders(record.generation):
             if not folder.is_dir():
-                return str(folder.relative_to(self.root))
+                return f"{folder} cannot be found"
         return None
+
+    def check(self, record: Record, *, by_content: bool = False) -> None:
+        """Raise where a file is not as its record says; what others built says nothing of files.
+
+        Raises:
+            TableNotFoundError: A file is missing, or not as it was written.
+        """
+        damage = find_damage(self.root, record.files, by_content=by_content)
+        if damage is not None:
+            raise TableNotFoundError.of(damage)
+
+    def mark_files(self, generation: str) -> dict[str, FileMark]:
+        """Return a mark of every file of a generation; they are on the disk then."""
+        folders = self.generations.folders(generation)
+        return mark_files(self.root, folders, leave_out=self.derived)
 
     # --- generations ----------------------------------------------------------------------------
 

@@ -12,11 +12,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar, Generic, ParamSpec, TypeVar
 
-from holodeck.errors import HolodeckError, IndexingError, SourceNotFoundError
+from holodeck.errors import HolodeckError, IndexingError, SourceNotFoundError, TableNotFoundError
 from holodeck.lib.contracts import Progress, ProgressListener, RetryFailed
 from holodeck.lib.indexes.builder_lock import WAIT_SECONDS, builder_lock
 from holodeck.lib.indexes.corpus import Corpus
-from holodeck.lib.indexes.folder import IndexFolder
+from holodeck.lib.indexes.folder import DAMAGED, IndexFolder
 from holodeck.lib.indexes.record import IndexRecord
 from holodeck.lib.indexes.settings import changed_settings, config_hash
 from holodeck.lib.indexes.text_units import prepare
@@ -67,6 +67,7 @@ class Indexer(ABC, Generic[Record]):
         self._resources = resources
         self._on_progress = on_progress or (lambda progress: None)
         self._wait_seconds = (execution.index_timeout or WAIT_SECONDS) if wait_for_builder else 0.0
+        self._damage: dict[str, str] = {}  # generation → what kept it from being opened
         self.built = False
         """Whether the last ``build_index`` built; ``False``: the index was up to date."""
 
@@ -99,6 +100,10 @@ class Indexer(ABC, Generic[Record]):
         Raises:
             IndexingError: It failed; what was written is deleted.
         """
+
+    def foreign_version(self, record: Record) -> str | None:
+        """Return what built an index that what is installed would build differently."""
+        return None
 
     def stale_piece(self, record: Record, retry_failed: RetryFailed) -> str | None:
         """Return why an index must be built whose documents and settings are those of before."""
@@ -163,18 +168,30 @@ class Indexer(ABC, Generic[Record]):
             return "a rebuild was asked for"
         record = self._folder.record()
         if record is None:
-            return "there is no index yet"
-        settings = self.shaping_settings()
-        if record.config_hash != config_hash(settings):
-            changes = changed_settings(record.settings, settings)
-            return f"settings changed ({'; '.join(changes)})"
-        missing = self._folder.missing_part(record)
-        if missing is not None:
-            return f"{missing!r} of the index is missing"
+            return self._folder.no_record_reason()
+        other = self.foreign_version(record) or self._changed_settings(record)
+        if other is not None:
+            return other
+        damage = self._damage.get(record.generation) or self._folder.damage(record)
+        if damage is not None:
+            return f"{DAMAGED}{damage}"
         options = read_options(self._tool, self._execution)
         if source_hash(source, options) != record.source_hash:
             return "the documents changed"
         return self.stale_piece(record, retry_failed)
+
+    def note_damage(self, error: TableNotFoundError) -> None:
+        """Remember that the index could not be opened, so that the next build mends it."""
+        self._damage[self._folder.published().generation] = error.damage or str(error)
+
+    def _changed_settings(self, record: Record) -> str | None:
+        settings = self.shaping_settings()
+        if record.config_hash == config_hash(settings):
+            return None
+        changes = changed_settings(record.settings, settings)
+        if not changes:
+            return "the config_hash of the index is not that of its settings"
+        return f"settings changed ({'; '.join(changes)})"
 
     async def _build_alone(self, source: Path, force: bool, retry_failed: RetryFailed) -> Record:
         self.check()
@@ -186,14 +203,11 @@ class Indexer(ABC, Generic[Record]):
             reason = await asyncio.to_thread(self.stale_reason, source, force, retry_failed)
             if reason is None:  # the other builder was faster
                 return self._folder.published()
-            logger.info("building the index of tool %r: %s", self._tool.name, reason)
-            known = None if force or retry_failed else self._known_record()
-            read = None
-            if known is not None:
-                async with self._in_time():
-                    read = await self._read(source)
+            level = logging.WARNING if reason.startswith(DAMAGED) else logging.INFO
+            logger.log(level, "building the index of tool %r: %s", self._tool.name, reason)
+            read = None if force or retry_failed else await self._only_moved(source)
             width = None
-            if known is None or read is None or not self.holds(known, read):
+            if read is None:
                 width = await ask_models_once(
                     self._resolved, self._resources, indexed_width=self._indexed_width()
                 )
@@ -232,12 +246,16 @@ class Indexer(ABC, Generic[Record]):
                 "folder, and build again"
             ) from error
 
-    def _known_record(self) -> Record | None:
-        """Return the record of an index that is whole and of the same settings."""
+    async def _only_moved(self, source: Path) -> Corpus | None:
+        """Return the documents where the index holds their texts, whatever their names are now."""
         record = self._folder.record()
         if record is None or record.config_hash != config_hash(self.shaping_settings()):
             return None
-        return record if self._folder.missing_part(record) is None else None
+        if self._folder.missing_part(record) is not None:
+            return None
+        async with self._in_time():
+            corpus = await self._read(source)
+        return corpus if await asyncio.to_thread(self.holds, record, corpus) else None
 
     def _indexed_width(self) -> int:
         """Return the width of the vectors that the same embedding model made for the index."""
@@ -265,7 +283,9 @@ class Indexer(ABC, Generic[Record]):
     async def _publish(self, corpus: Corpus) -> Record:
         """Fill the generation, then replace the record; half a generation serves nobody."""
         try:
-            record = await self.fill(corpus)
+            filled = await self.fill(corpus)
+            files = await to_its_end(self._folder.mark_files, corpus.generation)
+            record = replace(filled, files=files)
             self._on_progress(Progress(step="publish", done=0, total=1))
             await asyncio.sleep(0)  # who cancelled it by now is told that the index is as it was
             self._folder.commit(record)

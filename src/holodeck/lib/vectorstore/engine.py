@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from holodeck.errors import SearchError
+from holodeck.errors import SearchError, TableNotFoundError
 from holodeck.lib.contracts import ProgressListener
 from holodeck.lib.indexes.engine import IndexEngine
 from holodeck.lib.questions import accept_question
@@ -65,8 +65,15 @@ class VectorEngine(IndexEngine[VectorRecord, ChunkStore]):
         return self.config.mode
 
     def open_generation(self, record: VectorRecord) -> ChunkStore:
-        """Open the store that a record names."""
-        return open_store(self._folder.store_folder(record.generation))
+        """Open the store that a record names, once every byte of it is as it was written."""
+        self._folder.check(record, by_content=True)
+        store = open_store(self._folder.store_folder(record.generation))
+        if len(store.ids) != record.chunk_count:
+            raise TableNotFoundError.of(
+                f"the chunks in {self._folder.root} are {len(store.ids):,}, and "
+                f"{record.chunk_count:,} were written"
+            )
+        return store
 
     async def answer(
         self, content: ChunkStore, query: str, *, mode: str, answer: bool
@@ -126,7 +133,7 @@ class VectorEngine(IndexEngine[VectorRecord, ChunkStore]):
         except (OSError, RuntimeError, ValueError) as error:
             raise SearchError(
                 f"the index of tool {self.config.name!r} in {self._folder.root} cannot be read "
-                f"({type(error).__name__}: {error}): build it again with 'holodeck index --force'"
+                f"({type(error).__name__}: {error}): build it again with 'holodeck index'"
             ) from error
         return [(chunk, hit.score) for chunk, hit in zip(chunks, ranked, strict=True)]
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, ClassVar
 
-from holodeck.errors import IndexingError, TableNotFoundError
+from holodeck.errors import TableNotFoundError
 from holodeck.lib.contracts import Progress
 from holodeck.lib.indexes.corpus import Corpus
 from holodeck.lib.indexes.indexer import Indexer, to_its_end
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = ["EMBEDDING", "VectorIndexer"]
+
+logger = logging.getLogger(__name__)
 
 EMBEDDING = "embedding_model"
 """The setting that messages name when the embedding model cannot be used."""
@@ -91,18 +94,24 @@ class VectorIndexer(Indexer[VectorRecord]):
         )
 
     def _stored_vectors(self, corpus: Corpus) -> dict[str, NDArray[np.float32]]:
-        """Return the vectors of the published index that the same model made, by chunk."""
+        """Return the vectors of the published index that the same model made, by chunk.
+
+        Those of a damaged index are left: what was paid for is in the cache of replies.
+        """
         record = self._folder.record()
         if record is None or embedding_key(record.settings) != embedding_key(corpus.settings):
             return {}
-        folder = self._folder.store_folder(record.generation)
-        if not folder.is_dir():
-            return {}
-        try:
-            store = open_store(folder)
-        except TableNotFoundError as error:
-            raise IndexingError(
-                f"the vectors of tool {self._tool.name!r} cannot be read, and without them every "
-                f"text is embedded, and paid for, again: {error}"
-            ) from error
-        return dict(zip(store.ids, store.vectors, strict=True))
+        damage = self._folder.damage(record, by_content=True)
+        if damage is None:
+            try:
+                store = open_store(self._folder.store_folder(record.generation))
+                return dict(zip(store.ids, store.vectors, strict=True))
+            except TableNotFoundError as error:
+                damage = error.damage
+        logger.warning(
+            "the vectors of tool %r are not taken over: %s. Those in the cache of replies are, "
+            "others are embedded again",
+            self._tool.name,
+            damage,
+        )
+        return {}
