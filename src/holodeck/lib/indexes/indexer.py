@@ -30,6 +30,8 @@ __all__ = ["Indexer", "to_its_end"]
 
 logger = logging.getLogger(__name__)
 
+DOCUMENTS_CHANGED = "the documents changed"
+
 Record = TypeVar("Record", bound=IndexRecord)
 Result = TypeVar("Result")
 Parameters = ParamSpec("Parameters")
@@ -177,7 +179,7 @@ class Indexer(ABC, Generic[Record]):
             return f"{DAMAGED}{damage}"
         options = read_options(self._tool, self._execution)
         if source_hash(source, options) != record.source_hash:
-            return "the documents changed"
+            return DOCUMENTS_CHANGED
         return self.stale_piece(record, retry_failed)
 
     def note_damage(self, error: TableNotFoundError) -> None:
@@ -205,7 +207,7 @@ class Indexer(ABC, Generic[Record]):
                 return self._folder.published()
             level = logging.WARNING if reason.startswith(DAMAGED) else logging.INFO
             logger.log(level, "building the index of tool %r: %s", self._tool.name, reason)
-            read = None if force or retry_failed else await self._only_moved(source)
+            read = await self._only_moved(source) if reason == DOCUMENTS_CHANGED else None
             width = None
             if read is None:
                 width = await ask_models_once(
@@ -248,14 +250,10 @@ class Indexer(ABC, Generic[Record]):
 
     async def _only_moved(self, source: Path) -> Corpus | None:
         """Return the documents where the index holds their texts, whatever their names are now."""
-        record = self._folder.record()
-        if record is None or record.config_hash != config_hash(self.shaping_settings()):
-            return None
-        if self._folder.missing_part(record) is not None:
-            return None
         async with self._in_time():
             corpus = await self._read(source)
-        return corpus if await asyncio.to_thread(self.holds, record, corpus) else None
+        is_held = await asyncio.to_thread(self.holds, self._folder.published(), corpus)
+        return corpus if is_held else None
 
     def _indexed_width(self) -> int:
         """Return the width of the vectors that the same embedding model made for the index."""
