@@ -26,7 +26,7 @@ from hypothesis import strategies as st
 from holodeck.testing import ModelServer
 from holodeck.testing.replies import ServerRequest
 
-pytestmark = [pytest.mark.integration, pytest.mark.slow]
+pytestmark = [pytest.mark.integration, pytest.mark.slow, pytest.mark.timeout(1200)]
 
 PATHS = ("a.txt", "b.md", "sub/c.txt", "sub/deep/d.txt", "e.txt")
 PEOPLE = ("Ann Lee", "Bob Ray", "Cara Fox", "Dan Orr")
@@ -265,7 +265,7 @@ def _units(request: ServerRequest) -> list[str]:
 
 @given(steps=HISTORIES)
 @settings(
-    max_examples=4,
+    max_examples=3,
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
