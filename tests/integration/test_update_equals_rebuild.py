@@ -46,7 +46,7 @@ NEUTRAL: dict[str, tuple[object, ...]] = {
     "search_model": ({"name": "gpt-4o"}, {"name": "gpt-4o-mini"}),
 }
 FIRST = {name: values[0] for name, values in (SHAPING | NEUTRAL).items()} | {"chunk_overlap": 4}
-UNTOLD = ("generation", "indexed_at", "calls", "source_path")
+UNTOLD = ("generation", "indexed_at", "calls", "source_path", "files")
 """What an index says of its build and not of its content."""
 
 _sentence = st.builds(
