@@ -38,7 +38,7 @@ ROOMS: dict[str, frozenset[str]] = {
     "data": frozenset(),
     "models": frozenset({"errors"}),
     "base": BASE | {"data"},
-    "config": BASE,
+    "config": BASE | {"providers", "resources"},
     "readers": BASE,
     "chunking": BASE,
     "providers": BASE,
@@ -59,6 +59,7 @@ ROOM_OF_MODULE = {
     **dict.fromkeys(BASE_MODULES, "base"),
     "resolution": "resources",
     "preflight": "resources",
+    "unused_settings": "resources",
 }
 """Modules directly below ``lib`` whose room has another name."""
 

@@ -18,7 +18,7 @@ from holodeck.lib.graphrag.open_index import derive_index
 from holodeck.lib.graphrag.order import BuildOrder, run_order
 from holodeck.lib.graphrag.prepare import write_prepared
 from holodeck.lib.graphrag.prompts import SEARCH_PROMPTS, read_prompts
-from holodeck.lib.graphrag.settings_file import check_settings_file, write_settings_file
+from holodeck.lib.graphrag.settings_file import write_settings_file
 from holodeck.lib.graphrag.storage import GraphRAGStorage, IndexMetadata
 from holodeck.lib.graphrag.tables import ALWAYS, OURS, read_rows, write_rows
 from holodeck.lib.graphrag.thinkers import INDEXING, open_claim_steps, open_index_steps
@@ -117,10 +117,6 @@ class GraphRAGIndexer(Indexer[IndexMetadata]):
     def shaping_settings(self) -> Mapping[str, str]:
         """Return every setting, prompt and version that shapes the index, by its YAML name."""
         return shaping_settings(self._resolved, self._resources)
-
-    def check_always(self) -> None:
-        """Refuse a settings file whose models the library could not reach."""
-        check_settings_file(self._resolved)
 
     def check(self) -> None:
         """Find a missing key or package of what builds, before a document is read."""
