@@ -21,6 +21,7 @@ from holodeck.lib.indexes.record import IndexRecord
 from holodeck.lib.indexes.settings import changed_settings, config_hash
 from holodeck.lib.indexes.text_units import prepare
 from holodeck.lib.preflight import ask_models_once
+from holodeck.lib.readers.content_hashes import ContentHashes
 from holodeck.lib.readers.options import read_options
 from holodeck.lib.readers.source import read_source, source_hash
 from holodeck.lib.resources import ResolvedTool, Resources
@@ -29,6 +30,9 @@ from holodeck.models.config import ExecutionConfig
 __all__ = ["Indexer", "to_its_end"]
 
 logger = logging.getLogger(__name__)
+
+HASHES_FILE = "documents.json"
+"""The hashes of the documents, which a file that did not change is not read for again."""
 
 DOCUMENTS_CHANGED = "the documents changed"
 
@@ -70,6 +74,7 @@ class Indexer(ABC, Generic[Record]):
         self._on_progress = on_progress or (lambda progress: None)
         self._wait_seconds = (execution.index_timeout or WAIT_SECONDS) if wait_for_builder else 0.0
         self._damage: dict[str, str] = {}  # generation → what kept it from being opened
+        self._hashes = ContentHashes(folder.root / HASHES_FILE)
         self.built = False
         """Whether the last ``build_index`` built; ``False``: the index was up to date."""
 
@@ -178,7 +183,9 @@ class Indexer(ABC, Generic[Record]):
         if damage is not None:
             return f"{DAMAGED}{damage}"
         options = read_options(self._tool, self._execution)
-        if source_hash(source, options) != record.source_hash:
+        now = source_hash(source, options, hashes=self._hashes)
+        self._hashes.save()
+        if now != record.source_hash:
             return DOCUMENTS_CHANGED
         return self.stale_piece(record, retry_failed)
 
@@ -220,6 +227,7 @@ class Indexer(ABC, Generic[Record]):
                     replace(corpus, force=force, retry_failed=retry_failed, vector_width=width)
                 )
             self.built = True
+            self._hashes.save()
             self._folder.tidy()
             counts = ", ".join(f"{count} {name}" for name, count in record.counts.items())
             logger.info("indexed %s in %.1fs", counts, time.monotonic() - started)
@@ -268,7 +276,7 @@ class Indexer(ABC, Generic[Record]):
     async def _read(self, source: Path) -> Corpus:
         self._on_progress(Progress(step="read"))
         options = read_options(self._tool, self._execution)
-        reading = await asyncio.to_thread(read_source, source, options)
+        reading = await asyncio.to_thread(read_source, source, options, hashes=self._hashes)
         return Corpus(
             tool_name=self._tool.name,
             source=source,
