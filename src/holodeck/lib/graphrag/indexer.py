@@ -21,7 +21,7 @@ from holodeck.lib.graphrag.prepare import write_prepared
 from holodeck.lib.graphrag.prompts import SEARCH_PROMPTS, read_prompts
 from holodeck.lib.graphrag.settings_file import write_settings_file
 from holodeck.lib.graphrag.storage import GraphRAGStorage, IndexMetadata
-from holodeck.lib.graphrag.tables import ALWAYS, OURS, read_rows, write_rows
+from holodeck.lib.graphrag.tables import ALWAYS, OURS, read_columns, read_rows, write_rows
 from holodeck.lib.graphrag.thinkers import INDEXING, open_claim_steps, open_index_steps
 from holodeck.lib.graphrag.worker_process import BuildOutcome, build_in_child
 from holodeck.lib.indexes.corpus import Corpus
@@ -142,6 +142,13 @@ class GraphRAGIndexer(Indexer[IndexMetadata]):
     def stale_piece(self, record: IndexMetadata, retry_failed: RetryFailed) -> str | None:
         """Return which pieces failed last time and are asked for again."""
         return failed_last_time(record.account.failures, retry_failed)
+
+    def holds(self, record: IndexMetadata, corpus: Corpus) -> bool:
+        """Tell whether the texts are those of the index, wherever they stand now."""
+        if record.account.failures or self._execution.cache is not True:
+            return False
+        indexed = read_columns(self.storage.output_dir, "text_units", ["id"])["id"]
+        return indexed == [unit.id for unit in corpus.prepared.text_units]
 
     def finish(self, record: IndexMetadata) -> None:
         """Write the settings file of the library's command line, where one is asked for."""

@@ -31,6 +31,8 @@ __all__ = ["Indexer", "to_its_end"]
 
 logger = logging.getLogger(__name__)
 
+DOCUMENTS_CHANGED = "the documents changed"
+
 Record = TypeVar("Record", bound=IndexRecord)
 Result = TypeVar("Result")
 Parameters = ParamSpec("Parameters")
@@ -110,6 +112,13 @@ class Indexer(ABC, Generic[Record]):
         """Return why an index must be built whose documents and settings are those of before."""
         return None
 
+    def holds(self, record: Record, corpus: Corpus) -> bool:
+        """Tell whether an index of the same settings holds these texts and no others.
+
+        Then no model is asked anything, not even whether it is there.
+        """
+        return False
+
     def check_always(self) -> None:
         """Find a setting that cannot be kept, also when the index is up to date.
 
@@ -171,7 +180,7 @@ class Indexer(ABC, Generic[Record]):
             return f"{DAMAGED}{damage}"
         options = read_options(self._tool, self._execution)
         if source_hash(source, options) != record.source_hash:
-            return "the documents changed"
+            return DOCUMENTS_CHANGED
         return self.stale_piece(record, retry_failed)
 
     def note_damage(self, error: TableNotFoundError) -> None:
@@ -199,12 +208,15 @@ class Indexer(ABC, Generic[Record]):
                 return self._folder.published()
             level = logging.WARNING if reason.startswith(DAMAGED) else logging.INFO
             logger.log(level, "building the index of tool %r: %s", self._tool.name, reason)
-            width = await ask_models_once(
-                self._resolved, self._resources, indexed_width=self._indexed_width()
-            )
+            read = await self._only_moved(source) if reason == DOCUMENTS_CHANGED else None
+            width = None
+            if read is None:
+                width = await ask_models_once(
+                    self._resolved, self._resources, indexed_width=self._indexed_width()
+                )
             started = time.monotonic()
             async with self._in_time():
-                corpus = await self._read(source)
+                corpus = read or await self._read(source)
                 record = await self._publish(
                     replace(corpus, force=force, retry_failed=retry_failed, vector_width=width)
                 )
@@ -236,6 +248,13 @@ class Indexer(ABC, Generic[Record]):
                 f"{self._folder.root}: {error}. The old index is untouched: make room or mend the "
                 "folder, and build again"
             ) from error
+
+    async def _only_moved(self, source: Path) -> Corpus | None:
+        """Return the documents where the index holds their texts, whatever their names are now."""
+        async with self._in_time():
+            corpus = await self._read(source)
+        is_held = await asyncio.to_thread(self.holds, self._folder.published(), corpus)
+        return corpus if is_held else None
 
     def _indexed_width(self) -> int:
         """Return the width of the vectors that the same embedding model made for the index."""
