@@ -259,8 +259,8 @@ class VectorstoreTool(StrictModel):
     chunk_ends: Literal["sentences", "words"] = Field(
         default="sentences",
         description=(
-            "Where a chunk ends, for both engines: 'sentences' ends it with a sentence or line, where "
-            "one ends in its last eighth, and keeps a heading with what it heads; 'words' keeps "
+            "Where a chunk ends, for both engines: 'sentences' ends it with a sentence or line "
+            "if one ends in its last eighth, and keeps a heading with what it heads; 'words' keeps "
             "words whole and no more"
         ),
     )
