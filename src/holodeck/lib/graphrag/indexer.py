@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from holodeck.errors import IndexingError
+from holodeck.lib.chunking import ChunkEnds
 from holodeck.lib.contracts import Failure, Progress, ProgressListener, RetryFailed
 from holodeck.lib.graphrag.failures import failed_last_time, is_retried
 from holodeck.lib.graphrag.fingerprint import config_hash, shaping_settings
@@ -110,9 +111,10 @@ class GraphRAGIndexer(Indexer[IndexMetadata]):
         return self._tool.graphrag or GraphRAGConfig()
 
     @property
-    def chunking(self) -> tuple[int, int]:
+    def chunking(self) -> tuple[int, int, ChunkEnds]:
         """Size of a chunk and overlap of two, in tokens."""
-        return self._graphrag.chunk_size, self._graphrag.chunk_overlap
+        graphrag = self._graphrag
+        return graphrag.chunk_size, graphrag.chunk_overlap, self._tool.chunk_ends
 
     def shaping_settings(self) -> Mapping[str, str]:
         """Return every setting, prompt and version that shapes the index, by its YAML name."""

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import ClassVar, Generic, ParamSpec, TypeVar
 
 from holodeck.errors import HolodeckError, IndexingError, SourceNotFoundError, TableNotFoundError
+from holodeck.lib.chunking import ChunkEnds
 from holodeck.lib.contracts import Progress, ProgressListener, RetryFailed
 from holodeck.lib.indexes.builder_lock import WAIT_SECONDS, builder_lock
 from holodeck.lib.indexes.corpus import Corpus
@@ -85,8 +86,8 @@ class Indexer(ABC, Generic[Record]):
 
     @property
     @abstractmethod
-    def chunking(self) -> tuple[int, int]:
-        """Size of a chunk and overlap of two, in tokens."""
+    def chunking(self) -> tuple[int, int, ChunkEnds]:
+        """Size of a chunk and overlap of two, in tokens, and where chunks end."""
 
     @abstractmethod
     def shaping_settings(self) -> Mapping[str, str]:
