@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+import holodeck
+from holodeck.cli.run import main
 from holodeck.config.loader import load_agent
 from holodeck.errors import ConfigError
 
@@ -487,6 +492,55 @@ def test_a_broken_file_is_answered_by_line_field_and_mend(
     assert "Value error" not in str(caught.value)
 
 
+@pytest.mark.parametrize("kind", BROKEN)
+def test_the_command_line_answers_a_broken_file_and_ends_with_2(
+    kind: str,
+    write_agent: Callable[[str], Path],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """``validate`` prints place and mend on stderr, nothing on stdout, and no trace."""
+    text, line, field, said = BROKEN[kind]
+    for name, value in ENVIRON.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.delenv("UNSET", raising=False)
+    file = write_agent(text)
+
+    code = main(["validate", str(file)])
+
+    printed = capsys.readouterr()
+    place = str(file) + ("" if line is None else f":{line}")
+    assert code == 2
+    assert printed.out == ""
+    assert printed.err.startswith(f"error: {place}: {f'{field}: ' if field else ''}")
+    assert said in printed.err
+    assert "Traceback" not in printed.err
+
+
+def test_no_broken_file_makes_the_command_line_load_what_is_heavy(tmp_path: Path) -> None:
+    """All of them in one process: neither the graph library nor a model's client is imported."""
+    for number, (text, *_) in enumerate(BROKEN.values()):
+        (tmp_path / f"{number}.yaml").write_text(text, encoding="utf-8")
+    code = (
+        "import sys\nfrom holodeck.cli.run import main\n"
+        "ends = {main(['validate', file]) for file in sys.argv[1:]}\n"
+        "print(ends, *sorted({name.split('.')[0] for name in sys.modules}))"
+    )
+
+    done = subprocess.run(
+        [sys.executable, "-c", code, *map(str, sorted(tmp_path.iterdir()))],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, **ENVIRON, "PYTHONPATH": str(Path(holodeck.__file__).parents[1])},
+    )
+
+    ends, *modules = done.stdout.split()
+    heavy = {"graphrag", "lancedb", "litellm", "numpy", "openai", "pandas", "pyarrow", "spacy"}
+    assert ends == "{2}"
+    assert heavy & set(modules) == set()
+
+
 def test_all_problems_are_listed_in_the_order_of_the_file(
     write_agent: Callable[[str], Path],
 ) -> None:
@@ -503,6 +557,20 @@ def test_all_problems_are_listed_in_the_order_of_the_file(
         f"  {file}:10: extra: unknown key 'extra'; the keys here are name, description, model, "
         "instructions, tools, evaluations, test_cases, test_cases_file, execution",
     ]
+
+
+def test_a_slip_that_makes_many_problems_fills_no_screen(
+    write_agent: Callable[[str], Path],
+) -> None:
+    """Fifty are listed, the others counted."""
+    file = write_agent(MODEL + "".join(f"  key{number}: 1\n" for number in range(60)))
+
+    with pytest.raises(ConfigError, match="60 problems") as caught:
+        load_agent(file, environ={})
+
+    lines = str(caught.value).splitlines()
+    assert len(lines) == 52
+    assert lines[-1] == "  and 10 more"
 
 
 @pytest.mark.parametrize(

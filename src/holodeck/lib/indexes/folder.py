@@ -198,10 +198,10 @@ class IndexFolder(Generic[Record]):
             self.generations.delete(generation)
 
     def sweep(self) -> None:
-        """Delete generations and records that nobody needs or reads, and nothing else."""
+        """Delete generations and staged files that nobody needs or reads, and nothing else."""
         record = self.record()
         self.generations.sweep(record.generation if record else "")
-        for staged in self._staged_records():
+        for staged in self._staged():
             staged.unlink(missing_ok=True)
 
     def tidy(self) -> None:
@@ -212,8 +212,8 @@ class IndexFolder(Generic[Record]):
         """Tell whether there is something that ``tidy`` may delete."""
         record = self.record()
         current = record.generation if record else ""
-        return self.generations.has_old(current) or any(self._staged_records())
+        return self.generations.has_old(current) or any(self._staged())
 
-    def _staged_records(self) -> Iterator[Path]:
-        """Yield records that were written and never committed: their builder was killed."""
-        return self.root.glob(f"{self.record_path.name}.*.tmp")
+    def _staged(self) -> Iterator[Path]:
+        """Yield files that were written and not put in their place: their writer was killed."""
+        return self.root.glob("*.[0-9]*.tmp")

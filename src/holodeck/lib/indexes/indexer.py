@@ -20,6 +20,7 @@ from holodeck.errors import (
     SourceNotFoundError,
     TableNotFoundError,
 )
+from holodeck.lib.chunking import ChunkEnds
 from holodeck.lib.contracts import Progress, ProgressListener, RetryFailed
 from holodeck.lib.indexes.build_log import BuildLog
 from holodeck.lib.indexes.builder_lock import WAIT_SECONDS, builder_lock
@@ -31,6 +32,7 @@ from holodeck.lib.indexes.space import free_bytes, in_megabytes
 from holodeck.lib.indexes.text_units import prepare
 from holodeck.lib.indexes.threads import to_its_end
 from holodeck.lib.preflight import ask_models_once
+from holodeck.lib.readers.content_hashes import ContentHashes
 from holodeck.lib.readers.options import read_options
 from holodeck.lib.readers.source import read_source, source_hash
 from holodeck.lib.resources import ResolvedTool, Resources
@@ -45,6 +47,11 @@ _USUAL_WIDTH = 1536
 
 _SPARE_BYTES = 20_000_000
 """For the log, the replies and whatever else writes meanwhile."""
+
+HASHES_FILE = "documents.json"
+"""The hashes of the documents, which a file that did not change is not read for again."""
+
+DOCUMENTS_CHANGED = "the documents changed"
 
 Record = TypeVar("Record", bound=IndexRecord)
 
@@ -86,6 +93,7 @@ class Indexer(ABC, Generic[Record]):
         self._free_bytes = free_bytes
         self._wait_seconds = (execution.index_timeout or WAIT_SECONDS) if wait_for_builder else 0.0
         self._damage: dict[str, str] = {}  # generation → what kept it from being opened
+        self._hashes = ContentHashes(folder.root / HASHES_FILE)
         self.built = False
         """Whether the last ``build_index`` built; ``False``: the index was up to date."""
 
@@ -96,8 +104,8 @@ class Indexer(ABC, Generic[Record]):
 
     @property
     @abstractmethod
-    def chunking(self) -> tuple[int, int]:
-        """Size of a chunk and overlap of two, in tokens."""
+    def chunking(self) -> tuple[int, int, ChunkEnds]:
+        """Size of a chunk and overlap of two, in tokens, and where chunks end."""
 
     @abstractmethod
     def shaping_settings(self) -> Mapping[str, str]:
@@ -130,6 +138,13 @@ class Indexer(ABC, Generic[Record]):
     def stale_piece(self, record: Record, retry_failed: RetryFailed) -> str | None:
         """Return why an index must be built whose documents and settings are those of before."""
         return None
+
+    def holds(self, record: Record, corpus: Corpus) -> bool:
+        """Tell whether an index of the same settings holds these texts and no others.
+
+        Then no model is asked anything, not even whether it is there.
+        """
+        return False
 
     def check_always(self) -> None:
         """Find a setting that cannot be kept, also when the index is up to date.
@@ -192,8 +207,10 @@ class Indexer(ABC, Generic[Record]):
         if damage is not None:
             return f"{DAMAGED}{damage}"
         options = read_options(self._tool, self._execution)
-        if source_hash(source, options) != record.source_hash:
-            return "the documents changed"
+        now = source_hash(source, options, hashes=self._hashes)
+        self._hashes.save()
+        if now != record.source_hash:
+            return DOCUMENTS_CHANGED
         return self.stale_piece(record, retry_failed)
 
     def note_damage(self, error: TableNotFoundError) -> None:
@@ -236,10 +253,15 @@ class Indexer(ABC, Generic[Record]):
             # After the new name is chosen: the process of a killed build may still write there.
             await asyncio.to_thread(self._folder.sweep)
             with self._logged(generation, reason):
-                record = await self._build_in_time(
-                    source, generation=generation, force=force, retry_failed=retry_failed
-                )
+                async with self._in_time():
+                    corpus = replace(
+                        await self._read(source, generation), force=force, retry_failed=retry_failed
+                    )
+                    self._check_space(corpus)
+                    width = await self._ask_models(corpus, reason)
+                    record = await self._publish(replace(corpus, vector_width=width))
             self.built = True
+            self._hashes.save()
             await to_its_end(self._folder.tidy)
             return record
 
@@ -268,18 +290,17 @@ class Indexer(ABC, Generic[Record]):
             self._log.note_step(progress)
         self._listener(progress)
 
-    async def _build_in_time(
-        self, source: Path, *, generation: str, force: bool, retry_failed: RetryFailed
-    ) -> Record:
-        async with self._in_time():
-            corpus = await self._read(source, generation)
-            self._check_space(corpus)
-            if corpus.prepared.text_units:
-                width = await ask_models_once(
-                    self._resolved, self._resources, indexed_width=self._indexed_width()
-                )
-                corpus = replace(corpus, vector_width=width)
-            return await self._publish(replace(corpus, force=force, retry_failed=retry_failed))
+    async def _ask_models(self, corpus: Corpus, reason: str) -> int | None:
+        """Ask each model one word, where one is needed, and return the width of the vectors."""
+        if not corpus.prepared.text_units:
+            return None
+        if reason == DOCUMENTS_CHANGED and await asyncio.to_thread(
+            self.holds, self._folder.published(), corpus
+        ):
+            return None
+        return await ask_models_once(
+            self._resolved, self._resources, indexed_width=self._indexed_width()
+        )
 
     def _check_space(self, corpus: Corpus) -> None:
         """Find out whether the disk can take the index, before a model is asked.
@@ -334,7 +355,7 @@ class Indexer(ABC, Generic[Record]):
     async def _read(self, source: Path, generation: str) -> Corpus:
         self._on_progress(Progress(step="read"))
         options = read_options(self._tool, self._execution)
-        reading = await asyncio.to_thread(read_source, source, options)
+        reading = await asyncio.to_thread(read_source, source, options, hashes=self._hashes)
         return Corpus(
             tool_name=self._tool.name,
             source=source,
