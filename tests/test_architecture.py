@@ -27,6 +27,7 @@ BASE_MODULES = (
     "tokens",
     "imports",
     "paths",
+    "prices",
     "questions",
 )
 BASE = frozenset({"errors", "models", "base"})

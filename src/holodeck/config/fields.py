@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from difflib import get_close_matches
-from typing import Any, get_args
+from typing import Any, get_args, get_origin
 
 from pydantic import AliasChoices, BaseModel
 from pydantic.fields import FieldInfo
@@ -16,11 +17,14 @@ __all__ = ["aliases", "bounds", "field_at", "model_at", "nearest_key"]
 def model_at(root: type[BaseModel], path: FieldPath) -> type[BaseModel] | None:
     """Return the model of the mapping at ``path``, or ``None`` where there is none."""
     model: type[BaseModel] | None = root
+    is_key = False
     for part in path:
-        if isinstance(part, int):
-            continue  # a list's field already led to the model of its items
+        if isinstance(part, int) or is_key:
+            is_key = False
+            continue  # the field of a list or of a mapping already led to the model of its items
         field = None if model is None else model.model_fields.get(part)
         model = None if field is None else _model_in(field.annotation)
+        is_key = field is not None and get_origin(field.annotation) is Mapping
     return model
 
 

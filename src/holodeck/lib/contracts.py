@@ -49,6 +49,7 @@ __all__ = [
     "Report",
     "RetryFailed",
     "SearchEngine",
+    "Spent",
     "Tool",
     "ToolCall",
     "Usage",
@@ -119,6 +120,29 @@ class Usage:
         return Usage(
             input_tokens=self.input_tokens + other.input_tokens,
             output_tokens=self.output_tokens + other.output_tokens,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spent:
+    """Answered calls, their tokens and their price.
+
+    Attributes:
+        cost: USD for the calls whose price is known.
+        unpriced: Calls whose price is not known.
+    """
+
+    calls: int = 0
+    usage: Usage = field(default_factory=Usage)
+    cost: float = 0.0
+    unpriced: int = 0
+
+    def __add__(self, other: Spent) -> Spent:
+        return Spent(
+            calls=self.calls + other.calls,
+            usage=self.usage + other.usage,
+            cost=self.cost + other.cost,
+            unpriced=self.unpriced + other.unpriced,
         )
 
 

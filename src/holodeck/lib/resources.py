@@ -18,6 +18,7 @@ from holodeck.errors import ConfigError, MissingKeyError
 from holodeck.lib.contracts import ChatModel, Embedder
 from holodeck.lib.documents import OWN_FOLDER_MARK
 from holodeck.lib.extras import require_extra
+from holodeck.lib.prices import Kind, Price, find_price, looked_for
 from holodeck.lib.providers import PROVIDER_TABLE, ProviderRow, provider_row
 from holodeck.lib.providers.access import ModelAccess
 from holodeck.lib.providers.meter import Meter
@@ -123,6 +124,34 @@ class Resources:
         """
         return self._access(settings, where, self._row(settings, where).chat_default)
 
+    def price(self, settings: ModelSettings, kind: Kind) -> Price | None:
+        """Return what a model costs; ``None``: nobody knows."""
+        row = provider_row(settings.provider, "model", self._table)
+        return find_price(
+            settings.provider,
+            settings.name or (row.chat_default if kind == "chat" else row.embedding_default),
+            kind,
+            deployment=settings.deployment_name,
+            own=self._execution.prices,
+        )
+
+    def require_price(self, settings: ModelSettings, kind: Kind, where: str) -> None:
+        """Find out whether a cost cap, where there is one, can hold for a model.
+
+        Raises:
+            ConfigError: There is a cap, and nobody knows the model's price.
+        """
+        if self._execution.max_cost is None or self.price(settings, kind) is not None:
+            return
+        names = looked_for(settings.provider, settings.name or "", settings.deployment_name)
+        needs = "" if kind == "embedding" else ", output: …"
+        raise ConfigError(
+            f"max_cost cannot hold: the price of {settings.provider} model {settings.name!r} is "
+            f"not known. Give it as 'execution.prices: {{{names[-1]}: {{input: …{needs}}}}}' in "
+            "USD per million tokens, or remove max_cost",
+            field=where,
+        )
+
     def chat(self, settings: ModelSettings, where: str) -> ChatModel:
         """Return the language model; the same one for equal settings.
 
@@ -155,7 +184,7 @@ class Resources:
             ConfigError: As for ``check``.
         """
         row = self._row(settings, where)
-        access = self._access(settings, where, row.embedding_default, dimensions)
+        access = self._access(settings, where, row.embedding_default, dimensions, "embedding")
         if access not in self._embedders:
             embedder: Embedder = row.load("embedder")(access)
             # Vectors that cost nothing are not worth keeping.
@@ -208,7 +237,7 @@ class Resources:
         row = self._row(settings, where)
         if row.chat is None:
             return None  # in this process: there is no server to ask
-        access = self._access(settings, where, row.embedding_default, dimensions)
+        access = self._access(settings, where, row.embedding_default, dimensions, "embedding")
         return await probe_embedder(row.load("embedder")(access), access, self.meter)
 
     async def close(self) -> None:
@@ -227,7 +256,12 @@ class Resources:
         return provider_row(settings.provider, where, self._table)
 
     def _access(
-        self, settings: ModelSettings, where: str, default: str, dimensions: int | None = None
+        self,
+        settings: ModelSettings,
+        where: str,
+        default: str,
+        dimensions: int | None = None,
+        kind: Kind = "chat",
     ) -> ModelAccess:
         row = self._row(settings, where)
         execution = self._execution
@@ -245,6 +279,7 @@ class Resources:
             where=where,
             dimensions=dimensions,
             context_size=settings.context_size,
+            price=self.price(settings, kind),
         )
 
     def _base(self, settings: ModelSettings, row: ProviderRow, where: str) -> str | None:

@@ -41,7 +41,7 @@ async def probe_chat(
         max_tokens=None if counts_thoughts(access.name) else _ANSWER_TOKENS,
     )
     try:
-        await Metered(Retrying(model, _policy(access)), meter).complete(request)
+        await Metered(Retrying(model, _policy(access)), meter, access.price).complete(request)
     except ContentFilterError:
         pass  # the server is there and knows us; what it makes of one word does not matter
     except ProviderError as error:
@@ -64,7 +64,13 @@ async def probe_embedder(embedder: Embedder, access: ModelAccess, meter: Meter) 
     finally:
         await embedder.close()
     usage = Usage(input_tokens=count_tokens(PROBE_TEXT))
-    meter.record(provider=access.provider, model=access.name, purpose=PROBE_PURPOSE, usage=usage)
+    meter.record(
+        provider=access.provider,
+        model=access.name,
+        purpose=PROBE_PURPOSE,
+        usage=usage,
+        price=access.price,
+    )
     return int(vectors.shape[1])
 
 
