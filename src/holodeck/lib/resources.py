@@ -24,7 +24,7 @@ from holodeck.lib.providers.access import ModelAccess
 from holodeck.lib.providers.meter import Meter
 from holodeck.lib.providers.probes import probe_chat, probe_embedder
 from holodeck.lib.providers.reply_keys import reply_key
-from holodeck.lib.providers.reply_store import ReplyStore
+from holodeck.lib.providers.reply_store import ModelReplies, ReplyStore
 from holodeck.lib.providers.wrappers import wrap_chat, wrap_embedder
 from holodeck.lib.resolution import ResolvedTool, refuse_foreign_settings, resolve_tool
 from holodeck.models.config import ExecutionConfig
@@ -84,6 +84,12 @@ class Resources:
                 ) from error
             self._replies = ReplyStore(self._cache_dir / REPLIES_FILE)
         return self._replies
+
+    def replies_of(self, settings: ModelSettings) -> ModelReplies | None:
+        """Return the kept replies of a model; ``None`` where none are kept."""
+        store = self.replies
+        model = f"{settings.provider}/{settings.name or ''}"
+        return None if store is None else ModelReplies(store, model)
 
     @property
     def environ(self) -> dict[str, str]:

@@ -1,13 +1,16 @@
 """One question to a model until it is answered: the first prompt, one re-ask, the gleanings.
 
 What is kept in the reply store is the accepted outcome of the chain, under the key of its first
-request: a chain that was not accepted is asked again.
+request: a chain that was not accepted is asked again. Two that are the same are asked once, also
+where nothing is kept.
 """
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -58,19 +61,41 @@ class Kept:
         return cls(replies=tuple(content["replies"]), asked_again=tuple(content["asked_again"]))
 
 
+class _Forgotten:
+    """A memo that ends with its asker."""
+
+    def __init__(self) -> None:
+        self._kept: dict[str, str] = {}
+
+    def get(self, key: str) -> str | None:
+        return self._kept.get(key)
+
+    def put(self, key: str, value: str, kind: str) -> None:
+        self._kept[key] = value
+
+
+class _Turns:
+    """Who waits to ask the same."""
+
+    def __init__(self) -> None:
+        self.lock = asyncio.Lock()
+        self.waiting = 0
+
+
 class Asker:
     """Asks one model, and remembers what it accepted.
 
     Args:
         chat: The model.
         settings: Its temperature and greatest reply.
-        memo: Where accepted outcomes are kept; ``None`` keeps nothing.
+        memo: Where accepted outcomes are kept; ``None`` keeps them as long as this lives.
     """
 
     def __init__(self, chat: ChatModel, settings: ModelSettings, memo: Memo | None) -> None:
         self._chat = chat
         self._settings = settings
-        self._memo = memo
+        self._memo: Memo = _Forgotten() if memo is None else memo
+        self._turns: dict[str, _Turns] = {}
 
     async def ask(
         self, purpose: str, messages: Sequence[Message], *, json_object: bool = False
@@ -106,11 +131,25 @@ class Asker:
     ) -> Kept:
         """Return the answer as kept, or ask for it and keep it."""
         key = self.key(purpose, prompt)
-        kept = self.recall(key)
-        if kept is None:
-            kept = await self.answered(purpose, prompt, judge, json_object=json_object)
-            self.keep(key, kept, purpose)
-        return kept
+        async with self.alone(key):
+            kept = self.recall(key)
+            if kept is None:
+                kept = await self.answered(purpose, prompt, judge, json_object=json_object)
+                self.keep(key, kept, purpose)
+            return kept
+
+    @asynccontextmanager
+    async def alone(self, key: str) -> AsyncIterator[None]:
+        """Wait until nobody else asks for what ``key`` stands for; it may be kept by then."""
+        turns = self._turns.setdefault(key, _Turns())
+        turns.waiting += 1
+        try:
+            async with turns.lock:
+                yield
+        finally:
+            turns.waiting -= 1
+            if not turns.waiting:
+                del self._turns[key]
 
     def key(self, purpose: str, prompt: str, *more: str) -> str:
         """Key of a chain: of its first request, and of what else decides how it goes on."""
@@ -120,13 +159,12 @@ class Asker:
 
     def recall(self, key: str) -> Kept | None:
         """Return what was accepted under ``key``."""
-        text = self._memo.get(key) if self._memo is not None else None
+        text = self._memo.get(key)
         return None if text is None else Kept.from_json(text)
 
     def keep(self, key: str, kept: Kept, kind: str) -> None:
         """Keep an accepted outcome."""
-        if self._memo is not None:
-            self._memo.put(key, kept.to_json(), kind)
+        self._memo.put(key, kept.to_json(), kind)
 
     def _request(
         self, purpose: str, messages: Sequence[Message], *, json_object: bool

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from holodeck.errors import AuthenticationError, ProviderError
 from holodeck.lib.contracts import (
@@ -43,6 +43,23 @@ CLAIMS_WANTED = "Any claims or facts that could be relevant to information disco
 
 PROMPTED_VERSION = "prompted 2"
 """Raised when the steps give another output for the same replies: indexes are then built anew."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Chain:
+    """A first prompt and the passes after it.
+
+    Attributes:
+        keys: Of the outcome after each number of gleanings.
+        more: Name of the prompt that asks for what was missed.
+        is_more: Name of the prompt that asks whether there is more.
+    """
+
+    purpose: str
+    prompt: str
+    keys: Sequence[str]
+    more: str
+    is_more: str
 
 
 class PromptedIndexSteps:
@@ -119,35 +136,50 @@ class PromptedIndexSteps:
     ) -> tuple[Kept, ProviderError | None]:
         """Return the replies of a chain, as kept or asked for, and what a further pass failed by.
 
-        A chain whose further pass failed gives what it has, and is not kept.
+        Each pass is kept when it is accepted, as the outcome of a chain with so many gleanings:
+        one that is stopped goes on behind it.
         """
-        key = self._asker.key(purpose, prompt, str(self._max_gleanings))
-        kept = self._asker.recall(key)
-        if kept is not None:
-            return kept, None
-        first = await self._asker.answered(purpose, prompt, judge)
-        kept, failed = await self._glean(prompt, first, self._prompts[more], is_more)
-        if failed is None:
-            self._asker.keep(key, kept, purpose)
-        return kept, failed
+        keys = [
+            self._asker.key(purpose, prompt, str(passes))
+            for passes in range(self._max_gleanings + 1)
+        ]
+        async with self._asker.alone(keys[-1]):
+            done, kept = self._furthest(keys)
+            if kept is None:
+                kept = await self._asker.answered(purpose, prompt, judge)
+                self._asker.keep(keys[0], kept, purpose)
+            chain = _Chain(purpose=purpose, prompt=prompt, keys=keys, more=more, is_more=is_more)
+            return await self._glean(chain, kept, done)
+
+    def _furthest(self, keys: Sequence[str]) -> tuple[int, Kept | None]:
+        """Return after how many gleanings a chain stands, and what it had by then."""
+        for passes in reversed(range(len(keys))):
+            kept = self._asker.recall(keys[passes])
+            if kept is not None:
+                # It has fewer replies where the model had no more to say.
+                is_ended = len(kept.replies) <= passes
+                return len(keys) - 1 if is_ended else passes, kept
+        return 0, None
 
     async def _glean(
-        self, prompt: str, first: Kept, more: str, is_more: str
+        self, chain: _Chain, kept: Kept, done: int
     ) -> tuple[Kept, ProviderError | None]:
         """Ask for what was missed while the model says that there is more."""
-        kept = first
-        messages = [
-            Message(role="user", content=prompt),
-            Message(role="assistant", content=answer_of(first.replies[0])),
-        ]
+        more = Message(role="user", content=self._prompts[chain.more])
+        messages = [Message(role="user", content=chain.prompt)]
+        for reply in kept.replies:
+            messages += [Message(role="assistant", content=answer_of(reply)), more]
+        messages.pop()
         try:
-            for turn in range(self._max_gleanings):
-                if turn and not await self._has_more(messages, self._prompts[is_more]):
+            for turn in range(done, self._max_gleanings):
+                if turn and not await self._has_more(messages, self._prompts[chain.is_more]):
+                    self._asker.keep(chain.keys[-1], kept, chain.purpose)
                     break
-                messages.append(Message(role="user", content=more))
+                messages.append(more)
                 reply, again = await self._pass(messages)
                 messages.append(Message(role="assistant", content=answer_of(reply)))
                 kept = Kept(replies=(*kept.replies, reply), asked_again=(*kept.asked_again, *again))
+                self._asker.keep(chain.keys[turn + 1], kept, chain.purpose)
         except AuthenticationError:
             raise
         except ProviderError as error:

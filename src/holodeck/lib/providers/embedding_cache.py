@@ -81,7 +81,7 @@ class CachedEmbedder(Embedder):
             rows = await self._embedder.embed(batch)
             fresh = {keys[text]: row for text, row in zip(batch, rows, strict=True)}
             self._check_width(kept, fresh)
-            self._store.put_vectors(fresh)
+            self._store.put_vectors(fresh, f"{self.provider}/{self.name}")
             return fresh
 
         for fresh in await map_or_cancel(fill, list(split_into_batches(missing))):
