@@ -28,7 +28,7 @@ KILLED_AT = [
     ("extract", 5),
     ("extract", 12),
     ("communities", 1),
-    ("reports of level 0", 1),
+    ("reports", 1),
     ("embed", 12),
     ("publish", 0),
     ("publish", 1),

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
 pytest.importorskip("graphrag", reason="needs the extra graphrag")
 
-from holodeck.errors import HolodeckError
+from holodeck.errors import HolodeckError, SearchError
 from holodeck.models.config import ExecutionConfig
 from holodeck.models.llm import LLMProvider
 from holodeck.models.tool import VectorstoreTool
@@ -41,13 +41,19 @@ def server() -> Iterator[ModelServer]:
 
 
 def tool(
-    server: ModelServer, docs: Path, engine: str, *, timeout: float = 60, **settings: Any
+    server: ModelServer,
+    docs: Path,
+    engine: str,
+    *,
+    timeout: float = 60,
+    cache: bool | Literal["renew"] = True,
+    **settings: Any,
 ) -> VectorStoreTool:
     config = {"name": "people", "source": str(docs), "engine": engine, **settings}
     return VectorStoreTool(
         VectorstoreTool.model_validate(config),
         base_dir=str(docs.parent),
-        execution_config=ExecutionConfig(llm_timeout=timeout, max_retries=0),
+        execution_config=ExecutionConfig(llm_timeout=timeout, max_retries=0, cache=cache),
         agent_model=LLMProvider(provider="ollama", name="m", api_base=server.root),
         environ={},
     )
@@ -131,6 +137,95 @@ async def test_another_embedding_model_is_noticed_and_everything_embedded_anew(
         (docs / f"{number}.txt").read_text("utf-8") for number in range(2)
     }
     assert result.sources
+
+
+SLOWLY = ("default", pytest.param("graphrag", marks=pytest.mark.heavy))
+"""The engines, for what takes several builds."""
+
+QUESTION = "Who works for Acme?"
+
+
+async def built(server: ModelServer, docs: Path, engine: str, **settings: Any) -> VectorStoreTool:
+    opened = tool(server, docs, engine, **settings)
+    await opened.initialize(force_ingest=True)
+    return opened
+
+
+@pytest.mark.parametrize("engine", SLOWLY)
+async def test_another_width_under_the_same_name_is_told_and_mended_by_force(
+    server: ModelServer, docs: Path, engine: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A question is refused with both widths and the mend, which re-embeds all, and says so."""
+    server.reply("embedding", vectors_of(8))
+    first = await built(server, docs, engine)
+    assert (await first.retrieve(QUESTION)).sources
+    await first.close()
+    server.reply("embedding", vectors_of(16))
+    old = tool(server, docs, engine)
+    await old.initialize()
+
+    with pytest.raises(SearchError, match=r"of 16 numbers.* of 8: .*holodeck index --force"):
+        await old.retrieve(f"{QUESTION}?")
+    await old.close()
+    server.reset_counts()
+    new = await built(server, docs, engine)
+    texts = {text for one in server.requests if one.is_embedding for text in one.texts}
+    found = await new.retrieve(QUESTION)  # its vector of the old width is kept
+    await new.close()
+
+    assert texts >= {(docs / f"{number}.txt").read_text("utf-8") for number in range(2)}
+    assert found.sources
+    said = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+    assert len(said) == 1
+    assert "gives vectors of 16 numbers, and those of the index have 8" in said[0]
+
+
+@pytest.mark.parametrize("engine", SLOWLY)
+async def test_another_width_is_mended_by_the_next_update(
+    server: ModelServer, docs: Path, engine: str
+) -> None:
+    """When a document changes, the vectors of the others are not kept."""
+    server.reply("embedding", vectors_of(8))
+    await (await built(server, docs, engine)).close()
+    server.reply("embedding", vectors_of(16))
+    (docs / "0.txt").write_text("Cara Fox works for Acme Corp in Oslo.", encoding="utf-8")
+
+    updated = tool(server, docs, engine)
+    await updated.initialize()
+    found = await updated.retrieve(QUESTION)
+    await updated.close()
+
+    assert found.sources
+
+
+@pytest.mark.parametrize("engine", SLOWLY)
+async def test_renewing_pays_again_and_replaces_what_is_kept(
+    server: ModelServer, docs: Path, engine: str
+) -> None:
+    """New vectors of the same width are asked for, kept, and used by the builds that follow."""
+    server.reply("embedding", lambda request: [[1.0, 0.0] for _ in request.texts])
+    await (await built(server, docs, engine)).close()
+    first = paid(server)
+    server.reply("embedding", lambda request: [[0.0, 1.0] for _ in request.texts])
+
+    await (await built(server, docs, engine)).close()
+    forced = paid(server)
+    await (await built(server, docs, engine, cache="renew")).close()
+    renewed = paid(server)
+    again = await built(server, docs, engine)
+    found = await again.retrieve(QUESTION)
+    await again.close()
+
+    assert (forced, renewed) == ([], first)
+    assert (QUESTION,) in {one.texts for one in server.requests if one.is_embedding}
+    assert found.sources  # at a right angle to what is indexed, nothing would be found
+
+
+def paid(server: ModelServer) -> list[str]:
+    """Return what was asked since the last time, but for the one word that looks for a model."""
+    asked = [one for one in server.requests if one.is_chat or one.is_embedding]
+    server.reset_counts()
+    return sorted(one.text for one in asked if one.text != "ping")
 
 
 @pytest.mark.parametrize("engine", ENGINES)

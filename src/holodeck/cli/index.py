@@ -29,7 +29,7 @@ def index(
     force: Annotated[bool, typer.Option("--force", help="Build even when up to date")] = False,
     no_cache: Annotated[
         bool,
-        typer.Option("--no-cache", help="Ask the models again for what was paid for before"),
+        typer.Option("--no-cache", help="Build, and pay again for what was kept: it is replaced"),
     ] = False,
     retry_failed: Annotated[
         bool,
@@ -48,7 +48,7 @@ def index(
     configs = agent.tool_configs(tool_name)
     check_agent(agent, tool_name)
     if no_cache:
-        agent = agent.without_cache()
+        agent, force = agent.renewing_replies(), True
     done: list[dict[str, Any]] = []  # Any: JSON
     for config in configs:
         retried: RetryFailed = True if retry_failed else "passing"

@@ -103,9 +103,11 @@ class LoadedAgent:
             wait_for_builder=wait_for_builder,
         )
 
-    def without_cache(self) -> LoadedAgent:
-        """Return the same agent, whose models are asked again for what was paid for before."""
-        execution = self.config.execution.model_copy(update={"cache": False})
+    def renewing_replies(self) -> LoadedAgent:
+        """Return the same agent, which pays again for what was kept, and replaces it."""
+        execution = self.config.execution
+        if execution.cache:  # where nothing is kept, nothing is replaced
+            execution = execution.model_copy(update={"cache": "renew"})
         return replace(self, config=self.config.model_copy(update={"execution": execution}))
 
     def instructions(self) -> str | None:

@@ -204,6 +204,10 @@ class Embedder(ABC):
             ProviderError: As for ``ChatModel.complete``; also when the widths differ.
         """
 
+    def kept(self, texts: Sequence[str]) -> Mapping[str, NDArray[np.float32]]:
+        """Return the rows that are known without a call, by text."""
+        return {}
+
     async def close(self) -> None:  # noqa: B027  # most embedders hold nothing
         """Release connections."""
 

@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+import logging
+
 from holodeck.errors import IndexingError, ProviderError
 from holodeck.lib.resources import ResolvedTool, Resources
 
 __all__ = ["ask_models_once"]
 
+logger = logging.getLogger(__name__)
 
-async def ask_models_once(resolved: ResolvedTool, resources: Resources) -> int | None:
+
+async def ask_models_once(
+    resolved: ResolvedTool, resources: Resources, *, indexed_width: int = 0
+) -> int | None:
     """Ask the indexing and the embedding model one word each, where they are behind a server.
+
+    Args:
+        resolved: The tool.
+        resources: Where its models come from.
+        indexed_width: Of the vectors of the index that the same embedding model made; 0: there
+            are none.
 
     Returns:
         The width of the vectors, where a server was asked.
@@ -22,7 +34,7 @@ async def ask_models_once(resolved: ResolvedTool, resources: Resources) -> int |
     try:
         if indexing is not None:
             await resources.probe(indexing, "graphrag.indexing_model")
-        return await resources.probe_embedder(
+        width = await resources.probe_embedder(
             resolved.embedding, resolved.embedding_where, tool.embedding_dimensions
         )
     except ProviderError as error:
@@ -30,3 +42,12 @@ async def ask_models_once(resolved: ResolvedTool, resources: Resources) -> int |
             f"building the index of tool {tool.name!r} was not begun, and nothing was spent: "
             f"{error}"
         ) from error
+    if width is not None and indexed_width not in (0, width):
+        logger.warning(
+            "the embedding model %s gives vectors of %d numbers, and those of the index have %d: "
+            "it is another model under the same name, so everything is embedded anew",
+            resolved.embedding_id,
+            width,
+            indexed_width,
+        )
+    return width

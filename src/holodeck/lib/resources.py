@@ -63,7 +63,7 @@ class Resources:
         self._environ = os.environ if environ is None else environ
         self._table = table
         self._chats: dict[ModelAccess, ChatModel] = {}
-        self._embedders: dict[ModelAccess, Embedder] = {}
+        self._embedders: dict[tuple[ModelAccess, int | None], Embedder] = {}
         self._steps: dict[
             tuple[ModelAccess, tuple[str, ...]], Any
         ] = {}  # Any: IndexSteps and AnswerSteps in one
@@ -82,7 +82,8 @@ class Resources:
                     "set execution.cache_dir, or set execution.cache: false",
                     field="execution.cache_dir",
                 ) from error
-            self._replies = ReplyStore(self._cache_dir / REPLIES_FILE)
+            renews = self._execution.cache == "renew"
+            self._replies = ReplyStore(self._cache_dir / REPLIES_FILE, renews=renews)
         return self._replies
 
     def replies_of(self, settings: ModelSettings) -> ModelReplies | None:
@@ -177,7 +178,12 @@ class Resources:
         return self._chats[access]
 
     def embedder(
-        self, settings: ModelSettings, where: str, dimensions: int | None = None
+        self,
+        settings: ModelSettings,
+        where: str,
+        dimensions: int | None = None,
+        *,
+        width: int | None = None,
     ) -> Embedder:
         """Return the embedding model; the same one for equal settings.
 
@@ -185,20 +191,25 @@ class Resources:
             settings: The model.
             where: Dotted path of the setting that chose it, for messages.
             dimensions: Width of the vectors to ask for; default: the model's own.
+            width: Of the vectors that the model gives, where that is known: kept ones of another
+                width are not used, but asked for again and replaced.
 
         Raises:
             ConfigError: As for ``check``.
         """
         row = self._row(settings, where)
         access = self._access(settings, where, row.embedding_default, dimensions, "embedding")
-        if access not in self._embedders:
+        key = (access, width)
+        if key not in self._embedders:
             embedder: Embedder = row.load("embedder")(access)
             # Vectors that cost nothing are not worth keeping.
             is_paid = row.chat is not None
-            self._embedders[access] = (
-                wrap_embedder(embedder, access, self.meter, self.replies) if is_paid else embedder
+            self._embedders[key] = (
+                wrap_embedder(embedder, access, self.meter, self.replies, width=width)
+                if is_paid
+                else embedder
             )
-        return self._embedders[access]
+        return self._embedders[key]
 
     def steps(
         self, settings: ModelSettings, where: str, *, entity_types: tuple[str, ...] = ()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -51,8 +51,10 @@ class ExecutionConfig(StrictModel):
         ge=0,
         description="Seconds that the waits between the tries of one call may add up to",
     )
-    cache: bool = Field(
-        default=True, description="Keep paid replies, so that nothing is paid for twice"
+    cache: bool | Literal["renew"] = Field(
+        default=True,
+        description="Keep paid replies, so that nothing is paid for twice; renew: ask again for "
+        "what a build needs, and replace what was kept",
     )
     cache_dir: str | None = Field(
         default=None, description="Folder of the reply cache; default: .holodeck/cache"

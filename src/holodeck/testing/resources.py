@@ -51,7 +51,12 @@ class FixedResources(Resources):
         return self._chat
 
     def embedder(
-        self, settings: ModelSettings, where: str, dimensions: int | None = None
+        self,
+        settings: ModelSettings,
+        where: str,
+        dimensions: int | None = None,
+        *,
+        width: int | None = None,
     ) -> Embedder:
         """Return the embedding model."""
         return self._embedder

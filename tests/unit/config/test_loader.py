@@ -253,15 +253,17 @@ def test_all_tools_or_the_named_one(write_agent: WriteAgent) -> None:
         load_agent(write_agent(HEAD), environ={}).tool_configs()
 
 
-def test_the_cache_is_turned_off_in_a_copy(write_agent: WriteAgent) -> None:
-    """The loaded agent stays as its file says."""
+def test_kept_replies_are_renewed_in_a_copy(write_agent: WriteAgent) -> None:
+    """The loaded agent stays as its file says; where nothing is kept there is nothing to renew."""
     agent = load_agent(write_agent(HEAD + "execution: {concurrency: 3}\n"), environ={})
+    keeps_nothing = load_agent(write_agent(HEAD + "execution: {cache: false}\n"), environ={})
 
-    fresh = agent.without_cache()
+    renewing = agent.renewing_replies()
 
-    assert (agent.config.execution.cache, fresh.config.execution.cache) == (True, False)
-    assert fresh.config.execution.concurrency == 3
-    assert fresh.lines == agent.lines
+    assert (agent.config.execution.cache, renewing.config.execution.cache) == (True, "renew")
+    assert renewing.config.execution.concurrency == 3
+    assert renewing.lines == agent.lines
+    assert keeps_nothing.renewing_replies().config.execution.cache is False
 
 
 def test_an_error_of_a_tool_is_placed_in_the_file(write_agent: WriteAgent) -> None:

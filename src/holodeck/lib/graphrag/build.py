@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Literal, TypeVar
 
@@ -17,8 +18,9 @@ from holodeck.lib.contracts import (
     IndexSteps,
     Progress,
 )
+from holodeck.lib.graphrag.embed import Embedding
 
-__all__ = ["STEPS", "Build", "Step", "map_bounded"]
+__all__ = ["STEPS", "Build", "Step", "map_after", "map_bounded"]
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -65,6 +67,11 @@ class Build:
     repairs: Counter[str] = field(default_factory=Counter)
     dropped: Counter[str] = field(default_factory=Counter)
     failures: list[Failure] = field(default_factory=list)
+
+    @cached_property
+    def embedding(self) -> Embedding:
+        """The texts that the steps hand over to be embedded, while they go on."""
+        return Embedding(self.embedder)
 
     @property
     def account(self) -> BuildAccount:
@@ -119,9 +126,66 @@ STEPS: tuple[Step, ...] = (
         function="holodeck.lib.graphrag.reports:write_reports",
         version=2,
     ),
-    Step(workflow="generate_text_embeddings", function="holodeck.lib.graphrag.embed:embed_tables"),
+    Step(
+        workflow="generate_text_embeddings",
+        function="holodeck.lib.graphrag.embed:embed_tables",
+        version=2,
+    ),
 )
 """The steps in order: a new one is a file and a row."""
+
+
+async def map_after(
+    function: Callable[[Item], Awaitable[Result]],
+    items: Sequence[Item],
+    waits_for: Sequence[Collection[int]],
+    build: Build,
+    step: str,
+) -> list[Result]:
+    """Await ``function`` over the items, at most ``build.concurrency`` at once; order is kept.
+
+    An item begins when those that it waits for, given by index, have ended; of several that can
+    begin the first does. The first failure cancels what is still running and is raised.
+    """
+    results: dict[int, Result] = {}
+    left = [len(others) for others in waits_for]
+    followers: list[list[int]] = [[] for _ in items]
+    for index, others in enumerate(waits_for):
+        for other in others:
+            followers[other].append(index)
+    ready: asyncio.PriorityQueue[int] = asyncio.PriorityQueue()
+    for index, count in enumerate(left):
+        if not count:
+            ready.put_nowait(index)
+    build.report(Progress(step=step, done=0, total=len(items)))
+    workers = min(build.concurrency, len(items))
+
+    async def work() -> None:
+        while (index := await ready.get()) < len(items):
+            results[index] = await function(items[index])
+            build.report(Progress(step=step, done=len(results), total=len(items)))
+            for follower in followers[index]:
+                left[follower] -= 1
+                if not left[follower]:
+                    ready.put_nowait(follower)
+            if len(results) == len(items):
+                for _ in range(workers):  # nothing is left: each of them ends
+                    ready.put_nowait(len(items))
+
+    await _all_of(work, workers)
+    return [results[index] for index in range(len(items))]
+
+
+async def _all_of(work: Callable[[], Awaitable[None]], workers: int) -> None:
+    async def one() -> None:
+        await work()
+
+    try:
+        async with asyncio.TaskGroup() as group:
+            for _ in range(workers):
+                group.create_task(one())
+    except ExceptionGroup as failures:
+        raise failures.exceptions[0] from failures
 
 
 async def map_bounded(
@@ -134,19 +198,4 @@ async def map_bounded(
 
     The first failure cancels what is still running and is raised.
     """
-    results: dict[int, Result] = {}
-    pending = iter(enumerate(items))
-    build.report(Progress(step=step, done=0, total=len(items)))
-
-    async def work() -> None:
-        for index, item in pending:
-            results[index] = await function(item)
-            build.report(Progress(step=step, done=len(results), total=len(items)))
-
-    try:
-        async with asyncio.TaskGroup() as group:
-            for _ in range(min(build.concurrency, len(items))):
-                group.create_task(work())
-    except ExceptionGroup as failures:
-        raise failures.exceptions[0] from failures
-    return [results[index] for index in range(len(items))]
+    return await map_after(function, items, [()] * len(items), build, step)

@@ -1,78 +1,173 @@
 """Entities, reports and text units → vectors in LanceDB, under the library's table names.
 
+Steps hand over texts as they have them; they are embedded in full batches while other steps run.
 Vectors are normalised, so that the distance that LanceDB searches by agrees with the cosine.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from holodeck.errors import HolodeckError, IndexingError
-from holodeck.lib.contracts import Progress
-from holodeck.lib.graphrag.build import Build
-from holodeck.lib.graphrag.tables import read_rows
+from holodeck.lib.contracts import Embedder, Progress
+from holodeck.lib.graphrag.tables import read_columns
 
 if TYPE_CHECKING:
     import numpy as np
+    import pyarrow as pa
     from numpy.typing import NDArray
 
-__all__ = ["VECTOR_TABLES", "embed_tables"]
+    from holodeck.lib.graphrag.build import Build
 
-VECTOR_TABLES = ("entity_description", "community_full_content", "text_unit_text")
-BATCH = 512
-"""Texts handed to the embedder at once; a provider cuts them to what its server takes."""
+__all__ = ["VECTOR_TABLES", "Embedding", "embed_tables"]
+
+VECTOR_TABLES = {
+    "entity_description": "entities",
+    "community_full_content": "community_reports",
+    "text_unit_text": "text_units",
+}
+"""Vector table → the table whose rows it describes."""
+
+BATCH_TEXTS = 256
+BATCH_BYTES = 250_000
+"""What a provider sends at once: a batch that is one request."""
+
+ROWS_AT_ONCE = 2048
+
+
+_Place = tuple[str, str]  # vector table, id
+
+
+class Embedding:
+    """The texts that were handed over to be embedded, and what became of them.
+
+    Args:
+        embedder: Asked for what it does not keep, in full batches.
+    """
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+        self._vectors: dict[_Place, NDArray[np.float32]] = {}
+        self._new: list[tuple[_Place, str]] = []
+        self._waiting: list[tuple[_Place, str]] = []
+        self._bytes = 0
+        self._running: set[asyncio.Task[None]] = set()
+        self._failure: BaseException | None = None
+        self.handed_over = 0
+        self.width = 0
+
+    def add(self, table: str, texts: Iterable[tuple[str, str]]) -> None:
+        """Take (id, text) pairs of a vector table; a full batch is sent at once.
+
+        Raises:
+            IndexingError: A batch that was sent before could not be embedded.
+        """
+        self._raise_failure()
+        for key, text in texts:
+            self._new.append(((table, key), text))
+            self.handed_over += 1
+        if len(self._new) >= BATCH_TEXTS:
+            self._sort()
+
+    def _sort(self) -> None:
+        """Tell what is kept from what must be asked for."""
+        new, self._new = self._new, []
+        kept = self._embedder.kept([text for _, text in new])
+        for place, text in new:
+            if text in kept:
+                self._vectors[place] = kept[text]
+            else:
+                self._wait(place, text)
+
+    def _wait(self, place: _Place, text: str) -> None:
+        size = len(text.encode("utf-8", "surrogatepass"))
+        if self._waiting and self._bytes + size > BATCH_BYTES:
+            self._send()
+        self._waiting.append((place, text))
+        self._bytes += size
+        if len(self._waiting) == BATCH_TEXTS:
+            self._send()
+
+    def _send(self) -> None:
+        batch, self._waiting, self._bytes = self._waiting, [], 0
+        task = asyncio.get_running_loop().create_task(self._embed(batch))
+        self._running.add(task)
+        task.add_done_callback(self._running.discard)
+
+    async def _embed(self, batch: Sequence[tuple[_Place, str]]) -> None:
+        try:
+            rows = await self._embedder.embed([text for _, text in batch])
+        except HolodeckError as error:
+            self._failure = self._failure or error
+            return
+        self._vectors.update(zip((place for place, _ in batch), rows, strict=True))
+
+    def _raise_failure(self) -> None:
+        if self._failure is not None:
+            raise IndexingError(
+                f"the index could not be embedded: {self._failure}. What was paid for is kept: "
+                "run 'holodeck index' again to go on"
+            ) from self._failure
+
+    async def finish(self) -> None:
+        """Embed what is left; every text that was handed over has its vector then.
+
+        Raises:
+            IndexingError: Some could not be embedded.
+        """
+        self._sort()
+        if self._waiting:
+            self._send()
+        await asyncio.gather(*self._running)
+        self._raise_failure()
+        widths = {len(vector) for vector in self._vectors.values()}
+        if len(widths) > 1:
+            raise IndexingError(
+                f"the embedding model gave vectors of {sorted(widths)} numbers in one build: an "
+                "index holds one width; check the embedding model"
+            )
+        self.width = max(widths, default=0)
+
+    async def close(self) -> None:
+        """Stop what is still running."""
+        for task in self._running:
+            task.cancel()
+        await asyncio.gather(*self._running, return_exceptions=True)
+
+    def take(self, table: str, ids: Sequence[str]) -> list[NDArray[np.float32]]:
+        """Return the vectors of a table, in the order of ``ids``, and forget them."""
+        return [self._vectors.pop((table, key)) for key in ids]
 
 
 async def embed_tables(build: Build) -> None:
     """Write the three vector tables; ids are those of the rows that the texts came from."""
-    entities = read_rows(build.output, "entities", ["id", "title", "description"])
-    reports = read_rows(build.output, "community_reports", ["id", "full_content"])
-    units = read_rows(build.output, "text_units", ["id", "text"])
-    texts = {
-        "entity_description": [
-            (row["id"], f"{row['title']}:{row['description']}") for row in entities
-        ],
-        "community_full_content": [(row["id"], row["full_content"]) for row in reports],
-        "text_unit_text": [(row["id"], row["text"]) for row in units],
-    }
-    total = sum(len(rows) for rows in texts.values())
-    done = 0
-    for table in VECTOR_TABLES:
-        vectors = []
-        for start in range(0, len(texts[table]), BATCH):
-            batch = texts[table][start : start + BATCH]
-            vectors.append(await _embed(build, [text for _, text in batch]))
-            done += len(batch)
-            build.report(Progress(step="embed", done=done, total=total))
-        if vectors:
-            _write(build, table, [key for key, _ in texts[table]], vectors)
+    embedding = build.embedding
+    build.report(Progress(step="embed", done=0, total=embedding.handed_over))
+    await embedding.finish()
+    build.report(Progress(step="embed", done=embedding.handed_over, total=embedding.handed_over))
+    build.counts["vector_size"] = embedding.width
+    for table, described in VECTOR_TABLES.items():
+        ids = read_columns(build.output, described, ["id"])["id"]
+        if ids:
+            _write(build, table, ids)
 
 
-async def _embed(build: Build, texts: Sequence[str]) -> NDArray[np.float32]:
-    try:
-        return await build.embedder.embed(texts)
-    except HolodeckError as error:
-        raise IndexingError(
-            f"the index could not be embedded: {error}. What was paid for is kept: run "
-            "'holodeck index' again to go on"
-        ) from error
-
-
-def _write(
-    build: Build, table: str, ids: Sequence[str], vectors: Sequence[NDArray[np.float32]]
-) -> None:
+def _write(build: Build, table: str, ids: Sequence[str]) -> None:
     import lancedb
     import numpy as np
     import pyarrow as pa
 
-    matrix = np.concatenate(vectors)
-    width = matrix.shape[1]
-    if build.counts.setdefault("vector_size", width) != width:
-        raise IndexingError(
-            f"the embedding model gave vectors of {build.counts['vector_size']} and of {width} "
-            "numbers in one build: an index holds one width; check the embedding model"
-        )
-    column = pa.FixedSizeListArray.from_arrays(pa.array(matrix.reshape(-1)), width)
-    content = pa.table({"id": pa.array(list(ids), pa.string()), "vector": column})
+    width = build.embedding.width
+    schema = pa.schema([("id", pa.string()), ("vector", pa.list_(pa.float32(), width))])
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        for start in range(0, len(ids), ROWS_AT_ONCE):
+            some = ids[start : start + ROWS_AT_ONCE]
+            numbers = np.concatenate(build.embedding.take(table, some))
+            column = pa.FixedSizeListArray.from_arrays(pa.array(numbers), width)
+            yield pa.record_batch([pa.array(some, pa.string()), column], schema=schema)
+
+    content = pa.RecordBatchReader.from_batches(schema, batches())
     lancedb.connect(str(build.vectors)).create_table(table, content)

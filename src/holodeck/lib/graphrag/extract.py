@@ -38,19 +38,8 @@ async def extract_graph(build: Build) -> None:
     """
     graph = merge(await _extractions(build))
     _count(build, graph)
-    entity_texts = await map_bounded(
-        lambda entity: describe(build, entity.title, entity.descriptions),
-        graph.entities,
-        build,
-        "summarize entities",
-    )
-    relationship_texts = await map_bounded(
-        lambda edge: describe(build, f"{edge.source}, {edge.target}", edge.descriptions),
-        graph.relationships,
-        build,
-        "summarize relationships",
-    )
-    _warn_of_summaries(build, len(entity_texts) + len(relationship_texts))
+    entity_texts, relationship_texts = await _describe(build, graph)
+    _warn_of_summaries(build, len(graph.entities) + len(graph.relationships))
     degree = _degrees(graph.relationships)
     write_rows(build.output, "entities", _entity_rows(graph.entities, entity_texts, degree))
     write_rows(
@@ -61,9 +50,25 @@ async def extract_graph(build: Build) -> None:
     write_rows(build.output, "aliases", _alias_rows(graph.entities))
 
 
+async def _describe(build: Build, graph: MergedGraph) -> tuple[list[str], list[str]]:
+    """Return one description for each entity, which is embedded too, and each relationship."""
+
+    async def one(thing: MergedEntity | MergedRelationship) -> str:
+        if isinstance(thing, MergedRelationship):
+            return await describe(build, f"{thing.source}, {thing.target}", thing.descriptions)
+        text = await describe(build, thing.title, thing.descriptions)
+        build.embedding.add("entity_description", [(thing.id, f"{thing.title}:{text}")])
+        return text
+
+    things: list[MergedEntity | MergedRelationship] = [*graph.entities, *graph.relationships]
+    texts = await map_bounded(one, things, build, "summarize")
+    return texts[: len(graph.entities)], texts[len(graph.entities) :]
+
+
 async def _extractions(build: Build) -> list[tuple[str, Extraction]]:
     """Return what each text unit says; failed ones are left out and accounted for."""
     units = read_rows(build.output, "text_units", ["id", "text"])
+    build.embedding.add("text_unit_text", [(unit["id"], unit["text"]) for unit in units])
     places = read_places(build.output)
     gate = FailureGate(build, len(units))
 

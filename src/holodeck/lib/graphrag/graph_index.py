@@ -102,6 +102,11 @@ class Vectors:
         squares: NDArray[np.float32] = np.einsum("ij,ij->i", self.matrix, self.matrix)
         return squares
 
+    @property
+    def width(self) -> int:
+        """Numbers in a vector."""
+        return int(self.matrix.shape[1])
+
     def similarities(self, query: NDArray[np.float32], count: int) -> NDArray[np.float32]:
         """Return the dot product with each of ``count`` rows; 0 for a row without a vector."""
         found = np.zeros(count, dtype=np.float32)
@@ -246,6 +251,11 @@ class GraphIndex:
     unit_vectors: Vectors | None
     prompts: Mapping[str, str] = field(default_factory=dict)
     token_counts: TokenCounts = field(default_factory=TokenCounts, repr=False)
+
+    @property
+    def vector_width(self) -> int | None:
+        """Numbers in a vector; ``None`` where there are no vectors."""
+        return next((each.width for each in (self.entity_vectors, self.unit_vectors) if each), None)
 
     @cached_property
     def deepest_level(self) -> int:

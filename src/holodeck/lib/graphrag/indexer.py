@@ -152,9 +152,11 @@ class GraphRAGIndexer:
             if reason is None:  # the other builder was faster
                 return self.published()
             logger.info("building the index of tool %r: %s", self.tool_config.name, reason)
-            await ask_models_once(self._resolved, self._resources)
+            width = await ask_models_once(
+                self._resolved, self._resources, indexed_width=self._indexed_width(settings)
+            )
             known = self._known_failures(settings, retry_failed)
-            return await self._build(source, settings, known)
+            return await self._build(source, settings, known, width)
 
     def stale_reason(
         self,
@@ -178,6 +180,14 @@ class GraphRAGIndexer:
             return failed_last_time(metadata.account.failures, retry_failed)
         return reason
 
+    def _indexed_width(self, settings: Mapping[str, str]) -> int:
+        """Return the width of the vectors that the same embedding model made for the index."""
+        metadata = self.storage.get_metadata()
+        name = "graphrag.embedding_model"
+        if metadata is None or metadata.settings.get(name) != settings[name]:
+            return 0
+        return metadata.vector_size
+
     def _known_failures(
         self, settings: Mapping[str, str], retry_failed: RetryFailed
     ) -> tuple[Failure, ...]:
@@ -186,7 +196,7 @@ class GraphRAGIndexer:
         Other settings, or no cache, ask for everything.
         """
         metadata = self.storage.get_metadata()
-        if metadata is None or not self._execution.cache:
+        if metadata is None or self._execution.cache is not True:
             return ()
         if metadata.config_hash != config_hash(settings):
             return ()
@@ -223,7 +233,11 @@ class GraphRAGIndexer:
         open_claim_steps(self._resolved, open_index_steps(self._resolved, self._resources))
 
     async def _build(
-        self, source: Path, settings: Mapping[str, str], known: Sequence[Failure]
+        self,
+        source: Path,
+        settings: Mapping[str, str],
+        known: Sequence[Failure],
+        width: int | None,
     ) -> IndexMetadata:
         reading = await asyncio.to_thread(
             read_source, source, read_options(self.tool_config, self._execution)
@@ -237,7 +251,7 @@ class GraphRAGIndexer:
         tables.mkdir(parents=True)
         vectors.mkdir(parents=True)
         try:
-            outcome = await self._fill(source, prepared, tables, vectors, generation, known)
+            outcome = await self._fill(source, prepared, tables, vectors, generation, known, width)
             metadata = self._metadata(source, settings, reading, generation, outcome)
             self._callbacks(Progress(step="publish", done=0, total=1))
             self.storage.save_metadata(metadata)
@@ -267,6 +281,7 @@ class GraphRAGIndexer:
         vectors: Path,
         generation: str,
         known: Sequence[Failure],
+        width: int | None,
     ) -> BuildOutcome:
         """Write every table and vector of the generation."""
         write_prepared(prepared, tables)
@@ -287,6 +302,7 @@ class GraphRAGIndexer:
             vectors=vectors,
             cache_dir=self.storage.cache_dir,
             log_file=self.storage.logs_dir / f"build-{generation}.log",
+            vector_width=width,
             known_failures=known,
         )
         budget = self._execution.index_timeout

@@ -30,6 +30,7 @@ class BuildOrder:
 
     Attributes:
         environ: The providers' variables, which may come from a ``.env`` file.
+        vector_width: Of the vectors that the embedding model gives, where it was asked.
         known_failures: What failed in the last build and is not asked for again.
     """
 
@@ -42,6 +43,7 @@ class BuildOrder:
     vectors: Path
     cache_dir: Path
     log_file: Path
+    vector_width: int | None = None
     known_failures: Sequence[Failure] = ()
 
     def to_json(self) -> str:
@@ -52,6 +54,7 @@ class BuildOrder:
                 "embedding": _dump(self.resolved.embedding),
                 "execution": _dump(self.execution),
                 "environ": dict(self.environ),
+                "vector_width": self.vector_width,
                 "known_failures": [asdict(failure) for failure in self.known_failures],
                 "paths": {
                     name: str(getattr(self, name))
@@ -78,6 +81,7 @@ class BuildOrder:
             ),
             execution=ExecutionConfig.model_validate(data["execution"]),
             environ=data["environ"],
+            vector_width=data["vector_width"],
             known_failures=tuple(Failure(**failure) for failure in data["known_failures"]),
             **{name: Path(path) for name, path in data["paths"].items()},
         )
@@ -116,7 +120,9 @@ async def run_order(
         vectors=order.vectors,
         steps=steps,
         claims=open_claim_steps(order.resolved, steps),
-        embedder=resources.embedder(order.resolved.embedding, "embedding_model"),
+        embedder=resources.embedder(
+            order.resolved.embedding, "embedding_model", width=order.vector_width
+        ),
         concurrency=order.execution.concurrency,
         report=report,
         max_failed_share=graphrag.max_failed_share,
@@ -141,10 +147,13 @@ async def run_order(
 
         return run
 
-    await run_workflows(
-        config,
-        [step.workflow for step in chosen],
-        {step.workflow: bound(step.function) for step in chosen if step.function},
-        lambda name: report(Progress(step=labels[name])) if name in labels else None,
-    )
+    try:
+        await run_workflows(
+            config,
+            [step.workflow for step in chosen],
+            {step.workflow: bound(step.function) for step in chosen if step.function},
+            lambda name: report(Progress(step=labels[name])) if name in labels else None,
+        )
+    finally:
+        await build.embedding.close()
     return build

@@ -6,13 +6,12 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import partial
 from typing import Any
 
 from holodeck.errors import HolodeckError, IndexingError
 from holodeck.lib.contracts import Failure, Report
 from holodeck.lib.documents import content_id
-from holodeck.lib.graphrag.build import Build, map_bounded
+from holodeck.lib.graphrag.build import Build, map_after
 from holodeck.lib.graphrag.community_context import (
     MAX_INPUT_TOKENS,
     Finer,
@@ -37,11 +36,14 @@ class _Written:
     Attributes:
         titles: The entities of its community.
         row: Of the table, its references those of the tables.
+        local_text: What is embedded: its references are those of the prompt, so that it stays the
+            same while the tables are numbered anew.
     """
 
     report: Report
     titles: frozenset[str]
     row: dict[str, Any]  # Any: a row
+    local_text: str
 
 
 async def write_reports(build: Build) -> None:
@@ -56,16 +58,25 @@ async def write_reports(build: Build) -> None:
     entities = {row["id"]: row for row in read_rows(build.output, "entities")}
     edges = {row["id"]: row for row in read_rows(build.output, "relationships")}
     written: dict[int, _Written] = {}
-    missing: list[Failure] = []
-    for level in sorted({row["level"] for row in communities}, reverse=True):
-        rows = [row for row in communities if row["level"] == level]
-        write = partial(_write, build, entities, edges, written)
-        results = await map_bounded(write, rows, build, f"reports of level {level}")
-        for row, result in zip(rows, results, strict=True):
-            if isinstance(result, Failure):
-                missing.append(result)
-            else:
-                written[row["community"]] = result
+    finest_first = sorted(communities, key=lambda row: (-row["level"], row["community"]))
+    place = {row["community"]: index for index, row in enumerate(finest_first)}
+
+    async def write(row: Row) -> Failure | None:
+        result = await _write(build, entities, edges, written, row)
+        if isinstance(result, Failure):
+            return result
+        written[row["community"]] = result
+        build.embedding.add("community_full_content", [(result.row["id"], result.local_text)])
+        return None
+
+    results = await map_after(
+        write,
+        finest_first,
+        [[place[child] for child in row["children"]] for row in finest_first],
+        build,
+        "reports",
+    )
+    missing = [failure for failure in results if failure is not None]
     _account(build, written, missing)
     write_rows(
         build.output, "community_reports", [written[number].row for number in sorted(written)]
@@ -122,6 +133,7 @@ async def _write(
         report=report,
         titles=frozenset(row["title"] for row in members),
         row=_row(community, report, numbered.tables),
+        local_text=report_text(report),
     )
 
 

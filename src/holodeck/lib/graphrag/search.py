@@ -21,6 +21,9 @@ from holodeck.lib.results import SearchResult, Source
 from holodeck.models.tool import GraphRAGConfig, VectorstoreTool
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from holodeck.lib.graphrag.storage import GraphRAGStorage
 
 __all__ = [
@@ -113,6 +116,24 @@ class BaseSearchEngine(ABC):
             )
         return self._index
 
+    async def _vector_of(self, question: str, index: GraphIndex) -> NDArray[np.float32]:
+        """Return the question's vector.
+
+        Raises:
+            SearchError: It cannot be compared with the vectors of the index.
+        """
+        due = index.vector_width
+        embedder = self._resources.embedder(self._resolved.embedding, "embedding_model", width=due)
+        vector: NDArray[np.float32] = (await embedder.embed([question]))[0]
+        if due is not None and len(vector) != due:
+            raise SearchError(
+                f"the embedding model {embedder.name!r} ({embedder.provider}) gives vectors of "
+                f"{len(vector)} numbers, and the index of tool {self.tool_config.name!r} holds "
+                f"vectors of {due}: name the model that it was built with as embedding_model, or "
+                "embed everything anew with 'holodeck index --force'"
+            )
+        return vector
+
     def _answer_steps(self, index: GraphIndex) -> AnswerSteps:
         if self._answers is None:
             self._answers = open_answer_steps(self._resolved, self._resources, index.prompts)
@@ -133,8 +154,7 @@ class LocalSearchEngine(BaseSearchEngine):
     ) -> SearchResult:
         if not len(index.entities):
             return SearchResult(response=_nothing(index), search_mode=self.mode, notes=notes)
-        embedder = self._resources.embedder(self._resolved.embedding, "embedding_model")
-        query = (await embedder.embed([question]))[0]
+        query = await self._vector_of(question, index)
         asked = LocalQuestion(text=question, vector=query, level=self._graphrag.community_level)
         # Off the loop: other searches go on meanwhile.
         selection = await asyncio.to_thread(select_local, index, asked, self._graphrag.ranking)

@@ -56,25 +56,36 @@ class BatchedEmbedder(Embedder):
 class CachedEmbedder(Embedder):
     """Ask only for vectors that are not kept yet, each distinct text once, batch by batch.
 
-    A batch is kept when it arrives, so a run that fails later does not pay for it again. A text that
-    another call asks for already is waited for.
+    A batch is kept when it arrives, so a run that fails later does not pay for it again. A text
+    that another call asks for already is waited for.
 
     Args:
         embedder: Asked in batches, several at once.
         store: Stays open; its owner closes it.
+        model: What the server calls the model, where that is not the embedder's name.
         dimensions: The width that the embedder asks its model for, where it asks for one.
+        width: Of the vectors that are due, where it is known: a kept one of another width is of
+            another model that had the same name, and is asked for again and replaced.
     """
 
     def __init__(
-        self, embedder: Embedder, store: ReplyStore, *, dimensions: int | None = None
+        self,
+        embedder: Embedder,
+        store: ReplyStore,
+        *,
+        model: str | None = None,
+        dimensions: int | None = None,
+        width: int | None = None,
     ) -> None:
         self.provider = embedder.provider
         self.name = embedder.name
         self._embedder = embedder
         self._store = store
+        self._model = model or embedder.name
         self._dimensions = dimensions
         self._in_flight: dict[str, Future[None]] = {}
         self._claiming = threading.Lock()
+        self._width = width
 
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return one row per text, in order.
@@ -85,7 +96,7 @@ class CachedEmbedder(Embedder):
         import numpy as np
 
         keys = {text: self.key_of(text) for text in texts}
-        kept = self._store.get_vectors(list(keys.values()))
+        kept = self._kept(list(keys.values()))
         missing = [text for text, key in keys.items() if key not in kept]
 
         async def fill(batch: Sequence[str]) -> dict[str, NDArray[np.float32]]:
@@ -102,7 +113,7 @@ class CachedEmbedder(Embedder):
             for other in others:
                 await asyncio.wrap_future(other)
             left = [text for text in missing if keys[text] not in kept]
-            kept.update(self._store.get_vectors([keys[text] for text in left]))
+            kept.update(self._kept([keys[text] for text in left]))
             missing = [text for text in left if keys[text] not in kept]  # the others failed
         if not texts:
             return np.zeros((0, self._dimensions or 0), dtype=np.float32)
@@ -125,9 +136,21 @@ class CachedEmbedder(Embedder):
                     del self._in_flight[text]
             done.set_result(None)
 
+    def kept(self, texts: Sequence[str]) -> dict[str, NDArray[np.float32]]:
+        """Return the rows that are kept, by text."""
+        keys = {text: self.key_of(text) for text in texts}
+        rows = self._kept(list(keys.values()))
+        return {text: rows[key] for text, key in keys.items() if key in rows}
+
     def key_of(self, text: str) -> str:
         """Return the key under which the vector of ``text`` is kept."""
-        return vector_key(self.provider, self.name, self._dimensions, text)
+        return vector_key(self.provider, self._model, self._dimensions, text)
+
+    def _kept(self, keys: Sequence[str]) -> dict[str, NDArray[np.float32]]:
+        found = self._store.get_vectors(keys)
+        if self._width is None:
+            return found
+        return {key: row for key, row in found.items() if len(row) == self._width}
 
     def _check_width(
         self, kept: dict[str, NDArray[np.float32]], fresh: dict[str, NDArray[np.float32]]
@@ -138,7 +161,7 @@ class CachedEmbedder(Embedder):
             raise ProviderError(
                 f"{self.provider} model {self.name!r} returns vectors of {sorted(new)} numbers, "
                 f"and the kept ones have {sorted(old)}: the server's model has changed under its "
-                "name; run again with --no-cache, or give the new model another name"
+                "name. Embed everything anew with 'holodeck index --force'"
             )
 
     async def close(self) -> None:

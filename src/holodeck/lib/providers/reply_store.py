@@ -116,10 +116,16 @@ class ReplyStore:
 
     What ``put`` was given is kept when it returns. A damaged entry is dropped, and counts as
     missing; a damaged file is moved aside. Either is warned of once and counted.
+
+    Args:
+        path: The file.
+        renews: What was kept before counts as missing, so that it is asked for again and
+            replaced; what this object was given is found.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, renews: bool = False) -> None:
         self.path = path
+        self._given: set[str] | None = set() if renews else None
         self._file = DatabaseFile(
             path, schema=_SCHEMA, version=_VERSION, what="the reply cache", upgrades=_UPGRADES
         )
@@ -268,8 +274,9 @@ class ReplyStore:
 
     def _values(self, keys: Sequence[str]) -> dict[str, bytes]:
         rows: list[tuple[str, bytes, int]] = []
-        for begin in range(0, len(keys), _KEYS_AT_ONCE):
-            rows += self._rows(keys[begin : begin + _KEYS_AT_ONCE])
+        looked_for = keys if self._given is None else [key for key in keys if key in self._given]
+        for begin in range(0, len(looked_for), _KEYS_AT_ONCE):
+            rows += self._rows(looked_for[begin : begin + _KEYS_AT_ONCE])
         damaged = [key for key, value, checksum in rows if _checksum(value) != checksum]
         if damaged:
             self._drop(damaged)
@@ -305,6 +312,8 @@ class ReplyStore:
             connection.execute("COMMIT")
 
         self._file.run(work)
+        if self._given is not None:
+            self._given.update(key for key, *_ in rows)
 
     def _drop(self, keys: Sequence[str]) -> None:
         if not self._damaged:

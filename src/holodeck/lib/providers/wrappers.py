@@ -48,8 +48,18 @@ def wrap_embedder(
     store: ReplyStore | None = None,
     *,
     policy: RetryPolicy | None = None,
+    width: int | None = None,
 ) -> Embedder:
-    """Return ``embedder`` capped, limited, retried, counted and, with a ``store``, cached."""
+    """Return ``embedder`` capped, limited, retried, counted and, with a ``store``, cached.
+
+    Args:
+        embedder: The bare model of a provider.
+        access: As for ``wrap_chat``.
+        meter: As for ``wrap_chat``.
+        store: Where vectors are kept; default: nowhere.
+        policy: As for ``wrap_chat``.
+        width: Of the kept vectors that may be used; default: whatever there is.
+    """
     limited = LimitedEmbedder(
         CappedEmbedder(embedder, access.price, access.where), access.concurrency
     )
@@ -57,4 +67,10 @@ def wrap_embedder(
     counted = MeteredEmbedder(retried, meter, access.price)
     if store is None:
         return BatchedEmbedder(counted)
-    return CachedEmbedder(counted, store, dimensions=access.dimensions)
+    return CachedEmbedder(
+        counted,
+        store,
+        model=access.deployment_name,
+        dimensions=access.dimensions,
+        width=width,
+    )

@@ -76,5 +76,5 @@ def _width_message(embedder: Embedder, old: int, new: int) -> str:
     return (
         f"the embedding model {embedder.name!r} ({embedder.provider}) gives vectors of {new} "
         f"numbers, and those that the index has are of {old}: it is another model under the same "
-        "name. Embed everything anew with 'holodeck index --force --no-cache'"
+        "name. Embed everything anew with 'holodeck index --force'"
     )

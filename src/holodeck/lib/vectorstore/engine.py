@@ -252,14 +252,17 @@ class VectorEngine(SearchEngine):
         if not SEARCH_MODES[mode].needs_vector and self.config.min_similarity_score is None:
             return None
         embedder = self._resources.embedder(
-            self._resolved.embedding, EMBEDDING, self.config.embedding_dimensions
+            self._resolved.embedding,
+            EMBEDDING,
+            self.config.embedding_dimensions,
+            width=store.width,
         )
         vector: NDArray[np.float32] = (await embedder.embed([text]))[0]
         if len(vector) != store.width:
             raise SearchError(
                 f"the embedding model {embedder.name!r} ({embedder.provider}) gives vectors of "
                 f"{len(vector)} numbers and the index holds vectors of {store.width}: build it "
-                "again with 'holodeck index --force --no-cache'"
+                "again with 'holodeck index --force'"
             )
         return vector
 

@@ -145,14 +145,16 @@ class VectorIndexer:
             if reason is None:  # the other builder was faster
                 return self.published()
             logger.info("building the index of tool %r: %s", self._tool.name, reason)
-            await ask_models_once(self._resolved, self._resources)
-            return await self._build_in_time(force)
+            width = await ask_models_once(
+                self._resolved, self._resources, indexed_width=self._indexed_width()
+            )
+            return await self._build_in_time(force, width)
 
-    async def _build_in_time(self, force: bool) -> IndexRecord:
+    async def _build_in_time(self, force: bool, width: int | None) -> IndexRecord:
         budget = self._execution.index_timeout
         try:
             async with asyncio.timeout(budget) as limit:
-                return await self._build(force)
+                return await self._build(force, width)
         except TimeoutError as error:
             if not limit.expired():
                 raise
@@ -169,7 +171,7 @@ class VectorIndexer:
                 "folder, and build again"
             ) from error
 
-    async def _build(self, force: bool) -> IndexRecord:
+    async def _build(self, force: bool, width: int | None) -> IndexRecord:
         started = time.monotonic()
         self._on_progress(Progress(step="read"))
         options = read_options(self._tool, self._execution)
@@ -177,7 +179,7 @@ class VectorIndexer:
         prepared = await asyncio.to_thread(
             prepare, reading.documents, self._tool.chunk_size, self._tool.chunk_overlap
         )
-        vectors = await self._embed(prepared, force)
+        vectors = await self._embed(prepared, force, width)
         self._on_progress(Progress(step="store"))
         stopped = threading.Event()
         record = await _to_its_end(stopped, self._publish, reading, prepared, vectors, stopped)
@@ -190,23 +192,42 @@ class VectorIndexer:
         )
         return record
 
-    async def _embed(self, prepared: Prepared, force: bool) -> NDArray[np.float32]:
+    async def _embed(
+        self, prepared: Prepared, force: bool, width: int | None
+    ) -> NDArray[np.float32]:
         import numpy as np
 
         if not prepared.text_units:
             return np.zeros((0, 0), dtype=np.float32)
         unfinished = self._folder.unfinished(*embedding_key(self._settings))
-        known = {} if force else await asyncio.to_thread(self._stored_vectors)
-        ids, rows = await asyncio.to_thread(unfinished.read)
+        known: dict[str, NDArray[np.float32]] = {}
+        if self._execution.cache == "renew":
+            unfinished.clear()
+        else:
+            known = {} if force else await asyncio.to_thread(self._stored_vectors)
+            ids, rows = await asyncio.to_thread(unfinished.read)
+            known |= dict(zip(ids, rows, strict=True))
+        if width is not None:
+            known = {key: row for key, row in known.items() if len(row) == width}
         return await embed_chunks(
             prepared.text_units,
             self._resources.embedder(
-                self._resolved.embedding, EMBEDDING, self._tool.embedding_dimensions
+                self._resolved.embedding,
+                EMBEDDING,
+                self._tool.embedding_dimensions,
+                width=width,
             ),
-            known={**known, **dict(zip(ids, rows, strict=True))},
+            known=known,
             unfinished=unfinished,
             on_progress=self._on_progress,
         )
+
+    def _indexed_width(self) -> int:
+        """Return the width of the vectors that the same embedding model made for the index."""
+        record = self._folder.record()
+        if record is None or embedding_key(record.settings) != embedding_key(self._settings):
+            return 0
+        return record.vector_size
 
     def _stored_vectors(self) -> dict[str, NDArray[np.float32]]:
         """Return the vectors of the published index that the same model made, by chunk."""

@@ -142,6 +142,18 @@ async def test_prompts_number_records_locally_and_tables_globally(tmp_path: Path
     assert reports[2]["full_content"].startswith("# T\n\ns [Data: Entities (12)]\n\n## f\n\n")
 
 
+async def test_a_report_is_embedded_as_it_was_written(tmp_path: Path) -> None:
+    """Its vector is of the prompt's own numbers: the tables may be numbered anew, and it stays."""
+    write_graph(tmp_path)
+    made = build(tmp_path, Reporter())
+    await write_reports(made)
+    await made.embedding.finish()
+
+    assert isinstance(made.embedder, WordEmbedder)
+    local = "# T\n\ns [Data: Entities (1)]\n\n## f\n\ne [Data: Relationships (1, 99)]"
+    assert made.embedder.embedded == [local] * 3
+
+
 async def test_a_report_holds_every_relationship_that_fits(tmp_path: Path) -> None:
     """All edges within the community reach the prompt, not one for each entity."""
     write_graph(tmp_path)

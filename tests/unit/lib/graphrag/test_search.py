@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from holodeck.errors import EmptyQueryError, NotInitializedError
+from holodeck.errors import EmptyQueryError, NotInitializedError, SearchError
 from holodeck.lib.contracts import (
     Answer,
     AnswerContext,
@@ -178,7 +178,12 @@ class Given(Resources):
         self.answering = answering
 
     def embedder(
-        self, settings: ModelSettings, where: str, dimensions: int | None = None
+        self,
+        settings: ModelSettings,
+        where: str,
+        dimensions: int | None = None,
+        *,
+        width: int | None = None,
     ) -> WordEmbedder:
         return WordEmbedder()
 
@@ -205,6 +210,15 @@ def engine(
         index=index() if opened is None else opened,
     )
     return made, answering
+
+
+async def test_a_vector_of_another_width_names_both_and_the_mend() -> None:
+    """What the embedding model gives now must be comparable with what the index holds."""
+    narrow = Vectors(rows=np.arange(2), matrix=np.ones((2, 8), dtype=np.float32))
+    made, _ = engine(LocalSearchEngine, opened=replace(index(), entity_vectors=narrow))
+
+    with pytest.raises(SearchError, match=r"256 numbers.* of 8: .*holodeck index --force"):
+        await made.search("Who is Ann?")
 
 
 def query(text: str) -> np.ndarray[tuple[int, ...], np.dtype[np.float32]]:

@@ -74,8 +74,37 @@ async def test_a_width_that_changed_under_its_name_is_refused(store: ReplyStore)
     """Kept and new vectors of different widths are never mixed; the message names both."""
     await CachedEmbedder(WordEmbedder(width=8), store).embed(["Ann"])
 
-    with pytest.raises(ProviderError, match=r"\[16\] numbers, and the kept ones have \[8\]"):
+    said = r"\[16\] numbers, and the kept ones have \[8\].*holodeck index --force"
+    with pytest.raises(ProviderError, match=said):
         await CachedEmbedder(WordEmbedder(width=16), store).embed(["Ann", "Bob"])
+
+
+async def test_kept_vectors_of_another_width_than_is_due_are_replaced(store: ReplyStore) -> None:
+    """They are asked for again, and only they; what replaced them is then served."""
+    await CachedEmbedder(WordEmbedder(width=8), store).embed(["Ann", "Bob"])
+    await CachedEmbedder(WordEmbedder(width=16), store, width=16).embed(["Bob"])
+    inner = WordEmbedder(width=16)
+
+    renewing = CachedEmbedder(inner, store, width=16)
+    kept = renewing.kept(["Ann", "Bob"])
+    vectors = await renewing.embed(["Ann", "Bob"])
+    again = await CachedEmbedder(inner, store).embed(["Ann", "Bob"])
+
+    assert list(kept) == ["Bob"]
+    assert inner.embedded == ["Ann"]
+    assert vectors.shape == (2, 16)
+    assert np.array_equal(vectors, again)
+
+
+async def test_a_deployment_has_vectors_of_its_own(store: ReplyStore) -> None:
+    """Another model may be deployed there, whatever it is called here."""
+    inner = WordEmbedder(width=8, name="m")
+
+    await CachedEmbedder(inner, store, model="east").embed(["Ann"])
+    await CachedEmbedder(inner, store, model="west").embed(["Ann"])
+    await CachedEmbedder(inner, store, model="east").embed(["Ann"])
+
+    assert inner.embedded == ["Ann", "Ann"]
 
 
 async def test_no_texts_make_no_call(store: ReplyStore) -> None:

@@ -176,6 +176,26 @@ def test_a_file_of_an_older_release_goes_on(path: Path) -> None:
         assert [each.model for each in store.info().kept] == ["", "openai/gpt-4o"]
 
 
+def test_a_renewing_store_finds_only_what_it_was_given(path: Path) -> None:
+    """What was kept before counts as missing, and stays until it is replaced."""
+    with ReplyStore(path) as store:
+        store.put("a", "old", "extract")
+        store.put("b", "old", "extract")
+        store.put_vectors({"v": np.ones(2, dtype=np.float32)})
+
+    with ReplyStore(path, renews=True) as store:
+        before = (store.get("a"), store.get_vectors(["v"]))
+        store.put("a", "new", "extract")
+        store.put_vectors({"v": np.zeros(3, dtype=np.float32)})
+        assert before == (None, {})
+        assert store.get("a") == "new"
+        assert len(store.get_vectors(["v"])["v"]) == 3
+
+    with ReplyStore(path) as store:
+        assert (store.get("a"), store.get("b")) == ("new", "old")
+        assert len(store.get_vectors(["v"])["v"]) == 3
+
+
 def test_threads_share_a_store(path: Path) -> None:
     """Writes from many threads all arrive."""
     with ReplyStore(path) as store:

@@ -1,0 +1,96 @@
+"""Many pieces of work at once, some after others."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from holodeck.lib.contracts import CommunityContext, Extraction, Report
+from holodeck.lib.graphrag.build import Build, map_after
+from holodeck.testing.words import WordEmbedder
+
+pytestmark = pytest.mark.unit
+
+
+class Nobody:
+    """Is never asked to think."""
+
+    version = "1"
+
+    async def extract(self, text: str) -> Extraction:
+        raise NotImplementedError
+
+    async def summarize(self, subject: str, descriptions: Sequence[str]) -> str:
+        raise NotImplementedError
+
+    async def report(self, community: CommunityContext) -> Report:
+        raise NotImplementedError
+
+
+def build(concurrency: int) -> Build:
+    return Build(
+        output=Path(),
+        vectors=Path(),
+        steps=Nobody(),
+        embedder=WordEmbedder(),
+        concurrency=concurrency,
+    )
+
+
+async def test_what_waits_begins_when_its_own_are_done_and_not_all() -> None:
+    """A slow item keeps only those that wait for it, and the order of the results is kept."""
+    release = asyncio.Event()
+    ended: list[str] = []
+
+    async def work(item: str) -> str:
+        if item == "slow":
+            await release.wait()
+        ended.append(item)
+        if item == "after quick":
+            release.set()
+        return item.upper()
+
+    items = ["slow", "quick", "after quick", "after slow"]
+    found = await map_after(work, items, [[], [], [1], [0]], build(2), "step")
+
+    assert ended == ["quick", "after quick", "slow", "after slow"]
+    assert found == [item.upper() for item in items]
+
+
+@pytest.mark.parametrize("concurrency", [1, 3, 50])
+async def test_no_more_run_at_once_than_may(concurrency: int) -> None:
+    """As many as may while there are so many, and never more."""
+    running = greatest = 0
+
+    async def work(item: int) -> int:
+        nonlocal running, greatest
+        running += 1
+        greatest = max(greatest, running)
+        await asyncio.sleep(0)
+        running -= 1
+        return item
+
+    items = list(range(20))
+    found = await map_after(work, items, [[]] * 20, build(concurrency), "step")
+
+    assert found == items
+    assert greatest == min(concurrency, 20)
+
+
+async def test_a_failure_stops_the_others_and_is_raised() -> None:
+    """What waits for it never begins."""
+    begun: list[int] = []
+
+    async def work(item: int) -> None:
+        begun.append(item)
+        if item == 1:
+            raise ValueError("item 1")
+        await asyncio.sleep(60)
+
+    with pytest.raises(ValueError, match="item 1"):
+        await map_after(work, [0, 1, 2], [[], [], [1]], build(2), "step")
+
+    assert begun == [0, 1]
