@@ -43,12 +43,14 @@ __all__ = [
     "IndexStatus",
     "IndexSteps",
     "Message",
+    "MeterRow",
     "Progress",
     "ProgressListener",
     "Relationship",
     "Report",
     "RetryFailed",
     "SearchEngine",
+    "Spending",
     "Spent",
     "Tool",
     "ToolCall",
@@ -144,6 +146,27 @@ class Spent:
             cost=self.cost + other.cost,
             unpriced=self.unpriced + other.unpriced,
         )
+
+    def __sub__(self, other: Spent) -> Spent:
+        return Spent(
+            calls=self.calls - other.calls,
+            usage=Usage(
+                input_tokens=self.usage.input_tokens - other.usage.input_tokens,
+                output_tokens=self.usage.output_tokens - other.usage.output_tokens,
+            ),
+            cost=self.cost - other.cost,
+            unpriced=self.unpriced - other.unpriced,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeterRow:
+    """What one model took for one purpose."""
+
+    provider: str
+    model: str
+    purpose: str
+    spent: Spent
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -432,11 +455,26 @@ class Progress:
         step: What is being done, in the words of the summary (``extract``, ``reports`` …).
         done: Items of this step that are finished.
         total: Items of this step, or ``None`` when not known.
+        spent: What the build asked of models so far; ``None``: not said here.
     """
 
     step: str
     done: int = 0
     total: int | None = None
+    spent: Spent | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spending:
+    """What an index cost.
+
+    Attributes:
+        build: What the build that published it asked of models.
+        total: What all builds did since the index was last cleared, unfinished ones too.
+    """
+
+    build: Sequence[MeterRow] = ()
+    total: Sequence[MeterRow] = ()
 
 
 ProgressListener = Callable[[Progress], None]
@@ -501,6 +539,7 @@ class IndexStatus:
         skipped: Files that are not in the index, by relative path, and why.
         warnings: What else was tolerated.
         account: What became of every piece of the last build; ``None``: there are no pieces.
+        spending: What it cost; ``None``: nobody kept account.
     """
 
     location: str
@@ -510,6 +549,7 @@ class IndexStatus:
     skipped: Mapping[str, str] = field(default_factory=dict)
     warnings: Sequence[str] = ()
     account: BuildAccount | None = None
+    spending: Spending | None = None
 
 
 class SearchEngine(ABC):

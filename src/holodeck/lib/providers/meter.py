@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from holodeck.lib.contracts import (
@@ -13,6 +12,7 @@ from holodeck.lib.contracts import (
     ChatReply,
     ChatRequest,
     Embedder,
+    MeterRow,
     Spent,
     Usage,
 )
@@ -37,16 +37,6 @@ def used(request: ChatRequest, reply: ChatReply) -> Usage:
         input_tokens=sum(count_tokens(message.content) for message in request.messages),
         output_tokens=count_tokens(reply.text),
     )
-
-
-@dataclass(frozen=True, kw_only=True)
-class MeterRow:
-    """What one model took for one purpose."""
-
-    provider: str
-    model: str
-    purpose: str
-    spent: Spent
 
 
 class Meter:
