@@ -29,6 +29,7 @@ BASE_MODULES = (
     "paths",
     "prices",
     "questions",
+    "streams",
 )
 BASE = frozenset({"errors", "models", "base"})
 WORK = BASE | {"readers", "chunking", "resources", "indexes", "ranking"}
@@ -91,6 +92,7 @@ HEAVY = (
     "openai",
     "pandas",
     "pyarrow",
+    "pydantic_ai",
     "spacy",
     "wordllama",
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from holodeck.cli.logs import start_logging
@@ -9,6 +10,7 @@ from holodeck.cli.session import Session
 
 if TYPE_CHECKING:
     from holodeck.config.loader import LoadedAgent
+    from holodeck.errors import ConfigError
 
 __all__ = ["check_agent", "load"]
 
@@ -52,7 +54,7 @@ def check_agent(agent: LoadedAgent, tool_name: str | None = None) -> None:
     from holodeck.tools.checks import find_model_problems
 
     errors = {str(error): error for error in find_path_problems(agent, tool_name)}
-    for tool in agent.config.tools:
+    for tool in agent.config.vectorstore_tools:
         if tool_name in (None, tool.name):
             for error in find_model_problems(
                 tool,
@@ -62,5 +64,20 @@ def check_agent(agent: LoadedAgent, tool_name: str | None = None) -> None:
             ):
                 placed = agent.placed(error, tool.name)
                 errors.setdefault(str(placed), placed)
+    if tool_name is None:
+        errors |= {str(error): error for error in _function_problems(agent)}
     if errors:
         raise joined_error(list(errors.values()))
+
+
+def _function_problems(agent: LoadedAgent) -> Iterator[ConfigError]:
+    """Yield what is wrong with the Python functions; none of their code runs."""
+    if not agent.config.function_tools:
+        return
+    from holodeck.lib.test_runner.functions import find_function_problem
+
+    for number, tool in enumerate(agent.config.tools):
+        if tool.type == "function":
+            problem = find_function_problem(tool, agent.base_dir)
+            if problem is not None:
+                yield agent.error(problem, ("tools", number, "function"))

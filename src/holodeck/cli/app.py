@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 import holodeck
+from holodeck.cli.chat import chat
 from holodeck.cli.index import index
 from holodeck.cli.init import init
 from holodeck.cli.logs import start_logging
@@ -55,5 +56,5 @@ def options(
     start_logging(session.verbosity)
 
 
-for command in (init, validate, index, search, status, schema):
+for command in (init, validate, index, search, chat, status, schema):
     app.command()(command)

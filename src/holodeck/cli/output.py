@@ -10,7 +10,15 @@ from typing import Any, TextIO
 
 import typer
 
-__all__ = ["ReaderGoneError", "prepare_streams", "say", "say_error", "show", "show_json"]
+__all__ = [
+    "ReaderGoneError",
+    "prepare_streams",
+    "say",
+    "say_error",
+    "show",
+    "show_json",
+    "show_piece",
+]
 
 # All but tab and newline: a document could move the cursor or change the terminal's title.
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -30,6 +38,11 @@ def prepare_streams() -> None:
 def show(text: str) -> None:
     """Print a result."""
     _write_result(_printable(text) if sys.stdout.isatty() else text)
+
+
+def show_piece(text: str) -> None:
+    """Print a piece of a result that is still being made."""
+    _write_result(_printable(text) if sys.stdout.isatty() else text, end="")
 
 
 def show_json(document: Any) -> None:  # Any: JSON
@@ -55,9 +68,9 @@ def say_error(message: str) -> None:
     say(f"{mark} {message}")
 
 
-def _write_result(text: str) -> None:
+def _write_result(text: str, end: str = "\n") -> None:
     try:
-        print(text, flush=True)  # noqa: T201  # the door to stdout
+        print(text, end=end, flush=True)  # noqa: T201  # the door to stdout
     except BrokenPipeError as error:
         _discard(sys.stdout)
         raise ReaderGoneError from error

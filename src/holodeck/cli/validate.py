@@ -35,6 +35,8 @@ def validate(
     show(f"  agent {summary['agent']}, provider {summary['provider']}")
     for tool in summary["tools"]:
         show(f"  tool {tool['name']} ({tool['engine']}): {tool['source']}")
+    for function in summary["functions"]:
+        show(f"  tool {function['name']} (function): {function['function']}")
 
 
 def _summary(agent: LoadedAgent) -> dict[str, Any]:  # Any: JSON
@@ -52,6 +54,9 @@ def _summary(agent: LoadedAgent) -> dict[str, Any]:  # Any: JSON
                 "source": str(resolve_source(tool, agent.base_dir)),
                 "location": str(resolve_storage_dir(tool, agent.base_dir)),
             }
-            for tool in agent.config.tools
+            for tool in agent.config.vectorstore_tools
+        ],
+        "functions": [
+            {"name": tool.name, "function": tool.function} for tool in agent.config.function_tools
         ],
     }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from typing import Any, get_args, get_origin
 
@@ -14,33 +14,59 @@ from holodeck.config.problems import FieldPath
 __all__ = ["aliases", "bounds", "field_at", "model_at", "nearest_key"]
 
 
-def model_at(root: type[BaseModel], path: FieldPath) -> type[BaseModel] | None:
-    """Return the model of the mapping at ``path``, or ``None`` where there is none."""
+def model_at(root: type[BaseModel], path: FieldPath, data: object = None) -> type[BaseModel] | None:
+    """Return the model of the mapping at ``path``, or ``None`` where there is none.
+
+    Args:
+        root: The model of the whole.
+        path: Where to look.
+        data: What the file says: the ``type`` in it chooses where there are several models.
+    """
+    models: tuple[type[BaseModel], ...] = (root,)
     model: type[BaseModel] | None = root
     is_key = False
     for part in path:
-        if isinstance(part, int) or is_key:
-            is_key = False
-            continue  # the field of a list or of a mapping already led to the model of its items
-        field = None if model is None else model.model_fields.get(part)
-        model = None if field is None else _model_in(field.annotation)
-        is_key = field is not None and get_origin(field.annotation) is Mapping
+        data = _item(data, part)
+        if is_key:
+            is_key = False  # the field of a mapping already led to the model of its items
+        elif not isinstance(part, int):
+            field = None if model is None else model.model_fields.get(part)
+            models = () if field is None else tuple(_models_in(field.annotation))
+            is_key = field is not None and get_origin(field.annotation) is Mapping
+        model = _chosen(models, data)
     return model
 
 
-def field_at(root: type[BaseModel], path: FieldPath) -> FieldInfo | None:
+def field_at(root: type[BaseModel], path: FieldPath, data: object = None) -> FieldInfo | None:
     """Return the field at ``path``; for an item of a list the field of the list."""
     while path and isinstance(path[-1], int):
         path = path[:-1]
-    model = model_at(root, path[:-1]) if path else None
+    model = model_at(root, path[:-1], data) if path else None
     return None if model is None else model.model_fields.get(str(path[-1]))
 
 
-def _model_in(annotation: Any) -> type[BaseModel] | None:  # Any: a type expression
+def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:  # Any: a type expression
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return annotation
-    found = (_model_in(argument) for argument in get_args(annotation))
-    return next((model for model in found if model is not None), None)
+        yield annotation
+        return
+    for argument in get_args(annotation):
+        yield from _models_in(argument)
+
+
+def _chosen(models: tuple[type[BaseModel], ...], data: object) -> type[BaseModel] | None:
+    """Return the model whose ``type`` the data names, else the first."""
+    kind = _item(data, "type")
+    for model in models:
+        field = model.model_fields.get("type")
+        if field is not None and kind in get_args(field.annotation):
+            return model
+    return models[0] if models else None
+
+
+def _item(data: object, part: str | int) -> object:
+    if isinstance(part, int):
+        return data[part] if isinstance(data, list) and part < len(data) else None
+    return data.get(part) if isinstance(data, Mapping) else None
 
 
 def aliases(field: FieldInfo) -> tuple[str, ...]:

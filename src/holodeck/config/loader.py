@@ -56,14 +56,17 @@ class LoadedAgent:
         Raises:
             ConfigError: There is no such tool, or several and none was named.
         """
-        tools = {tool.name: tool for tool in self.config.tools}
+        tools = {tool.name: tool for tool in self.config.vectorstore_tools}
         names = ", ".join(tools)
         if not tools:
-            raise ConfigError("the agent has no tools: add one under 'tools:'", file=self.file)
+            raise ConfigError(
+                "the agent has no tools that search documents: add one under 'tools:'",
+                file=self.file,
+            )
         if name is None and len(tools) > 1:
             raise ConfigError(f"there are several tools: name one of {names}", file=self.file)
         if name is None:
-            return self.config.tools[0]
+            return self.config.vectorstore_tools[0]
         if name not in tools:
             raise ConfigError(f"there is no tool {name!r}: the tools are {names}", file=self.file)
         return tools[name]
@@ -74,8 +77,8 @@ class LoadedAgent:
         Raises:
             ConfigError: There is no such tool, or none at all.
         """
-        if name is None and len(self.config.tools) > 1:
-            return self.config.tools
+        if name is None and len(self.config.vectorstore_tools) > 1:
+            return self.config.vectorstore_tools
         return (self.tool_config(name),)
 
     def tool(  # Any: tools stand above this room

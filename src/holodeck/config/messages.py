@@ -10,12 +10,14 @@ import re
 from collections.abc import Iterator, Sequence
 
 from pydantic import BaseModel
+from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
 from holodeck.config.environment import variables_in
 from holodeck.config.fields import bounds, field_at, model_at, nearest_key
 from holodeck.config.lines import YamlSettings
 from holodeck.config.problems import FieldPath, Problem, field_name
+from holodeck.models.any_tool import TOOL_KIND_ERROR, TOOL_TAGS
 from holodeck.models.llm import UNION_TAGS
 
 __all__ = ["explain"]
@@ -53,7 +55,7 @@ def explain(
 
 
 def _location(error: ErrorDetails) -> FieldPath:
-    return tuple(part for part in error["loc"] if part not in UNION_TAGS)
+    return tuple(part for part in error["loc"] if part not in (*UNION_TAGS, *TOOL_TAGS))
 
 
 def _is_below(path: FieldPath, above: FieldPath) -> bool:
@@ -62,27 +64,30 @@ def _is_below(path: FieldPath, above: FieldPath) -> bool:
 
 def _problem(error: ErrorDetails, root: type[BaseModel], settings: YamlSettings) -> Problem:
     kind, location = error["type"], _location(error)
-    if kind == "value_error":
+    if kind in ("value_error", TOOL_KIND_ERROR):
         message = str(error.get("ctx", {}).get("error", error["msg"]))
         path = _blamed(message, location, root, settings)
         return _placed(message + _variables(path, settings), path, settings)
     if kind == "missing":
-        field = field_at(root, location)
+        field = field_at(root, location, settings.data)
         about = "" if field is None else f" ({field.description})"
         message = f"{location[-1]} is required{about}; add it"
         return _placed(message, location, settings)
     if kind == "extra_forbidden":
-        model = model_at(root, location[:-1])
+        model = model_at(root, location[:-1], settings.data)
         message = "unknown key" if model is None else nearest_key(model, str(location[-1]))
         return _placed(message, location, settings)
     path = _known(location, settings)
-    return _placed(_demand(error, path, root) + _value(error, path, settings), path, settings)
+    return _placed(
+        _demand(error, path, field_at(root, path, settings.data)) + _value(error, path, settings),
+        path,
+        settings,
+    )
 
 
-def _demand(error: ErrorDetails, path: FieldPath, root: type[BaseModel]) -> str:
+def _demand(error: ErrorDetails, path: FieldPath, field: FieldInfo | None) -> str:
     kind, rule = error["type"], error.get("ctx", {})
     name = field_name(path[-2:] if path and isinstance(path[-1], int) else path[-1:]) or "the file"
-    field = field_at(root, path)
     if kind == "literal_error":
         return f"{name} must be {rule['expected']}"
     if kind in _OUT_OF_BOUNDS:
@@ -126,7 +131,7 @@ def _blamed(
     begins = location + _parse(first[0]) if first else location
     if begins in settings.lines:
         return begins
-    if field_at(root, begins) is None:
+    if field_at(root, begins, settings.data) is None:
         return location
     return next(_named(message, location, settings), location)
 

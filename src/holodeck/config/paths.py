@@ -65,22 +65,27 @@ def _errors_of(checks: Iterable[Callable[[], object]]) -> list[ConfigError]:
 
 
 def _checks(agent: LoadedAgent, tool_name: str | None) -> Iterator[Callable[[], object]]:
-    tools = list(enumerate(agent.config.tools))
+    tools = [
+        (number, tool)
+        for number, tool in enumerate(agent.config.tools)
+        if isinstance(tool, VectorstoreTool)
+    ]
     chosen = [number for number, tool in tools if tool_name in (None, tool.name)]
     yield agent.instructions
+    named = dict(tools)
     for number in chosen:
-        yield partial(_check_source, agent, number)
+        yield partial(_check_source, agent, named[number], number)
     for number in chosen:
-        yield partial(_check_storage, agent, number)
+        yield partial(_check_storage, agent, named[number], number)
     for (one, first), (other, second) in combinations(tools, 2):
         if one in chosen or other in chosen:
             yield partial(_check_apart, agent, first, second, other)
 
 
-def _check_source(agent: LoadedAgent, number: int) -> None:
+def _check_source(agent: LoadedAgent, tool: VectorstoreTool, number: int) -> None:
     path: FieldPath = ("tools", number, "source")
     with _blaming(agent, path):
-        source = resolve_source(agent.config.tools[number], agent.base_dir)
+        source = resolve_source(tool, agent.base_dir)
         is_there = source.exists()
     if not is_there:
         raise agent.error(
@@ -108,11 +113,11 @@ def _blaming(agent: LoadedAgent, path: FieldPath) -> Iterator[None]:
         raise agent.error(f"the path cannot be looked at ({error.strerror})", path) from error
 
 
-def _check_storage(agent: LoadedAgent, number: int) -> None:
+def _check_storage(agent: LoadedAgent, tool: VectorstoreTool, number: int) -> None:
     path = _storage_path(agent, number)
     with _blaming(agent, path):
-        storage = resolve_storage_dir(agent.config.tools[number], agent.base_dir)
-        sources = [resolve_source(tool, agent.base_dir) for tool in agent.config.tools]
+        storage = resolve_storage_dir(tool, agent.base_dir)
+        sources = [resolve_source(each, agent.base_dir) for each in agent.config.vectorstore_tools]
     for source in sources:
         if _holds(storage, source):
             raise agent.error(

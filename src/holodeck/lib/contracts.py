@@ -558,6 +558,10 @@ class SearchEngine(ABC):
     modes: ClassVar[tuple[str, ...]]
     """The search modes that the engine offers; the first is what YAML gets by default."""
 
+    mode_help: ClassVar[Mapping[str, str]] = {}
+    """What each mode is for, in words that a model chooses by; empty: an agent's model has no use
+    for the choice."""
+
     @property
     @abstractmethod
     def is_initialized(self) -> bool:

@@ -8,7 +8,15 @@ from typing import Any
 
 from holodeck.lib.documents import Place
 
-__all__ = ["Passage", "SearchResult", "Source", "as_json", "format_graph_result", "format_passages"]
+__all__ = [
+    "Passage",
+    "SearchResult",
+    "Source",
+    "as_json",
+    "format_graph_result",
+    "format_passages",
+    "source_as_json",
+]
 
 SOURCES_PRINTED = 5
 """Sources in the text that an agent reads; ``SearchResult.sources`` holds them all."""
@@ -145,9 +153,9 @@ def as_json(result: SearchResult) -> dict[str, Any]:  # Any: JSON
         "search_mode": result.search_mode,
         "entities_used": result.entities_used,
         "communities_used": result.communities_used,
-        "sources": [_source_json(source) for source in result.sources],
+        "sources": [source_as_json(source) for source in result.sources],
         "passages": [
-            {"score": passage.score, "text": passage.text, **_source_json(passage.source)}
+            {"score": passage.score, "text": passage.text, **source_as_json(passage.source)}
             for passage in result.passages
         ],
         "references": result.references,
@@ -156,7 +164,8 @@ def as_json(result: SearchResult) -> dict[str, Any]:  # Any: JSON
     }
 
 
-def _source_json(source: Source) -> dict[str, Any]:  # Any: JSON
+def source_as_json(source: Source) -> dict[str, Any]:  # Any: JSON
+    """Return a source as ``--json`` prints it."""
     return {
         "path": source.path,
         "page": source.page,

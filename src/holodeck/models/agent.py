@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from pydantic import Field, model_validator
 
+from holodeck.models.any_tool import ToolConfig
 from holodeck.models.base import StrictModel
 from holodeck.models.config import ExecutionConfig
+from holodeck.models.function_tool import FunctionTool
 from holodeck.models.llm import LLMProvider
-from holodeck.models.tool import ToolConfig
+from holodeck.models.tool import VectorstoreTool
 
 __all__ = ["AgentConfig", "Instructions"]
 
@@ -36,6 +38,16 @@ class AgentConfig(StrictModel):
     execution: ExecutionConfig = Field(
         default_factory=ExecutionConfig, description="Time budgets, concurrency, retries, cache"
     )
+
+    @property
+    def vectorstore_tools(self) -> tuple[VectorstoreTool, ...]:
+        """The tools that search documents."""
+        return tuple(tool for tool in self.tools if isinstance(tool, VectorstoreTool))
+
+    @property
+    def function_tools(self) -> tuple[FunctionTool, ...]:
+        """The tools that are Python functions."""
+        return tuple(tool for tool in self.tools if isinstance(tool, FunctionTool))
 
     @model_validator(mode="after")
     def _tool_names_differ(self) -> AgentConfig:

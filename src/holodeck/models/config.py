@@ -42,6 +42,13 @@ class ExecutionConfig(StrictModel):
     file_timeout: float = Field(
         default=60.0, gt=0, description="Seconds for reading one file; a slower one is skipped"
     )
+    tool_timeout: float = Field(
+        default=150.0, gt=0, description="Seconds for one call of a tool by an agent"
+    )
+    max_model_calls: int = Field(
+        default=12, ge=1, description="Calls of an agent's own model in one turn"
+    )
+    max_tool_calls: int = Field(default=20, ge=1, description="Calls of tools in one turn")
     concurrency: int = Field(default=25, ge=1, description="Model calls in flight at once")
     max_retries: int = Field(
         default=5, ge=0, description="Times a failed model call is tried again; 0: never"

@@ -15,7 +15,6 @@ __all__ = [
     "DEFAULT_ENTITY_TYPES",
     "GraphRAGConfig",
     "GraphRAGModelConfig",
-    "ToolConfig",
     "VectorstoreTool",
 ]
 
@@ -293,7 +292,3 @@ class VectorstoreTool(StrictModel):
     def _overlap_is_smaller(self) -> VectorstoreTool:
         _refuse_overlap(self.chunk_size, self.chunk_overlap, "")
         return self
-
-
-ToolConfig = VectorstoreTool
-"""Any kind of tool; today there is one."""

@@ -124,7 +124,7 @@ def test_anchors_and_merges_are_written_out(write_agent: WriteAgent) -> None:
     )
     agent = load_agent(write_agent(text), environ={})
 
-    graph = agent.config.tools[0].graphrag
+    graph = agent.config.vectorstore_tools[0].graphrag
     assert graph is not None
     assert graph.search_model is not None
     assert (graph.search_model.name, graph.search_model.temperature) == ("y", 0.5)

@@ -25,7 +25,7 @@ def test_every_template_is_an_agent(
 
     agent = load_agent(made.folder / "agent.yaml", environ={})
     assert agent.config.model.provider == provider
-    assert [tool.engine for tool in agent.config.tools] == [ENGINES[template]]
+    assert [tool.engine for tool in agent.config.vectorstore_tools] == [ENGINES[template]]
     assert find_path_problems(agent) == []
     assert len(list((made.folder / "docs").iterdir())) == 4
     assert all(file.is_file() for file in made.files)

@@ -161,7 +161,7 @@ def test_an_example_agent_is_valid(path: Path) -> None:
     """Each example agent validates, holds no key, and its source is the example documents."""
     agent = _agent(path)
 
-    (tool,) = agent.tools
+    (tool,) = agent.vectorstore_tools
     assert (path.parent / tool.source).resolve() == DOCS
     assert tool.name == "knowledge"
     assert agent.model.api_key is None
@@ -177,5 +177,5 @@ def test_there_is_an_example_agent_for_every_provider_and_engine() -> None:
         "ollama",
         "embedded",
     }
-    assert {agent.tools[0].engine for agent in agents} == {"default", "graphrag"}
+    assert {agent.vectorstore_tools[0].engine for agent in agents} == {"default", "graphrag"}
     assert len({agent.name for agent in agents}) == len(agents)

@@ -52,6 +52,10 @@ class GraphRAGEngine(SearchEngine):
     """
 
     modes: ClassVar[tuple[str, ...]] = tuple(SEARCH_MODES)
+    mode_help: ClassVar[Mapping[str, str]] = {
+        "local": "for questions about certain people, places, things or events",
+        "global": "for questions about the whole of the documents: themes, trends, summaries",
+    }
 
     def __init__(
         self,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from holodeck.lib.contracts import ChatDelta, ChatModel, ChatReply, ChatRequest, Embedder
 from holodeck.lib.providers.loop import PerLoop, iterate_on_private_loop, run_on_private_loop
-from holodeck.lib.providers.streams import closing_stream
+from holodeck.lib.streams import closing_stream
 
 if TYPE_CHECKING:
     import numpy as np

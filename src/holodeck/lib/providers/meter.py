@@ -17,7 +17,7 @@ from holodeck.lib.contracts import (
     Usage,
 )
 from holodeck.lib.prices import Price
-from holodeck.lib.providers.streams import closing_stream
+from holodeck.lib.streams import closing_stream
 from holodeck.lib.tokens import count_tokens
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 from holodeck.errors import ProviderError, ProviderTimeoutError, RateLimitError
 from holodeck.lib.contracts import ChatDelta, ChatModel, ChatReply, ChatRequest, Embedder
 from holodeck.lib.providers.access import ModelAccess
-from holodeck.lib.providers.streams import closing_stream
+from holodeck.lib.streams import closing_stream
 
 if TYPE_CHECKING:
     import numpy as np

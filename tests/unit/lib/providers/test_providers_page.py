@@ -55,7 +55,7 @@ def test_the_example_is_valid() -> None:
     (example,) = re.findall(r"```yaml\n(.*?)```", PAGE, flags=re.DOTALL)
     data = yaml.safe_load(example)
 
-    assert AgentConfig.model_validate(data).tools[0].embedding_model is not None
+    assert AgentConfig.model_validate(data).vectorstore_tools[0].embedding_model is not None
     assert list(Draft202012Validator(agent_schema()).iter_errors(data)) == []
 
 

@@ -1,0 +1,76 @@
+"""``holodeck chat``: talk to the agent, and see what it does."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from holodeck.cli.agents import check_agent, load
+from holodeck.cli.options import AgentArgument, AgentOption, JsonOption, chosen_agent
+from holodeck.cli.progress import show_progress
+from holodeck.cli.session import Session
+from holodeck.cli.talk import Talk
+from holodeck.errors import EmptyQueryError
+
+if TYPE_CHECKING:
+    from holodeck.config.loader import LoadedAgent
+    from holodeck.lib.test_runner.agent_factory import Agent
+
+__all__ = ["chat"]
+
+
+def chat(
+    context: typer.Context,
+    agent_argument: AgentArgument = None,
+    agent_option: AgentOption = None,
+    message: Annotated[
+        str | None, typer.Option("-m", "--message", metavar="TEXT", help="Say this and leave")
+    ] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Build the indexes first, even when up to date")
+    ] = False,
+    no_index: Annotated[
+        bool, typer.Option("--no-index", help="Build nothing: use the indexes that are there")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Talk to the agent, after indexing what changed."""
+    session: Session = context.obj
+    if message is not None and not message.strip():
+        raise EmptyQueryError("the message is empty: write one")
+    if force and no_index:
+        raise typer.BadParameter("--force and --no-index exclude each other: give one")
+    loaded = load(session, chosen_agent(agent_option, agent_argument))
+    check_agent(loaded)
+    with asyncio.Runner() as runner:
+        agent = _prepared(session, loaded, runner, force=force, no_index=no_index)
+        try:
+            talk = Talk(session, agent, runner, as_json=as_json)
+            code = talk.say_once(message) if message is not None else talk.go_on()
+        finally:
+            runner.run(agent.close())
+    if code:
+        raise typer.Exit(code)
+
+
+def _prepared(
+    session: Session,
+    loaded: LoadedAgent,
+    runner: asyncio.Runner,
+    *,
+    force: bool,
+    no_index: bool,
+) -> Agent:
+    """Return the agent with every index open: nothing is built inside the first question."""
+    from holodeck.lib.test_runner.agent_factory import create_agent
+
+    with show_progress(session) as on_progress:
+        agent = create_agent(loaded, on_progress=on_progress, wait_for_builder=False)
+        try:
+            runner.run(agent.open_existing() if no_index else agent.initialize(force))
+        except BaseException:
+            runner.run(agent.close())
+            raise
+    return agent

@@ -1,0 +1,1 @@
+"""Agents at work: what YAML declares becomes tools, conversations, tests and reports."""

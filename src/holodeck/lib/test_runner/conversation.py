@@ -1,0 +1,65 @@
+"""A conversation with an agent, turn by turn."""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import replace
+
+from holodeck.errors import EmptyQueryError
+from holodeck.lib.test_runner.agent_tools import AgentTool
+from holodeck.lib.test_runner.turns import Event, Turn, TurnDone
+
+__all__ = ["Conversation"]
+
+
+class Conversation(ABC):
+    """What one user and the agent say to each other.
+
+    A turn that fails or is cancelled leaves the conversation as it was before; the next one goes on
+    from there. One turn at a time.
+
+    Args:
+        tools: What the agent may call.
+    """
+
+    def __init__(self, tools: Sequence[AgentTool]) -> None:
+        self.tools: Mapping[str, AgentTool] = {tool.name: tool for tool in tools}
+        self.turns: list[Turn] = []
+
+    async def stream(self, question: str) -> AsyncGenerator[Event, None]:
+        """Answer, event by event; the last is ``TurnDone``. Close the generator to cancel.
+
+        Raises:
+            EmptyQueryError: There is no question.
+            ProviderError: The agent's model could not be made to answer.
+        """
+        if not question.strip():
+            raise EmptyQueryError("the question is empty: write one")
+        began = time.monotonic()
+        async with aclosing(self._events(question)) as events:
+            async for event in events:
+                if isinstance(event, TurnDone):
+                    turn = replace(event.turn, seconds=time.monotonic() - began)
+                    self.turns.append(turn)
+                    yield TurnDone(turn=turn)
+                else:
+                    yield event
+
+    async def ask(self, question: str) -> Turn:
+        """Answer; raises what ``stream`` raises."""
+        async with aclosing(self.stream(question)) as events:
+            async for event in events:
+                if isinstance(event, TurnDone):
+                    return event.turn
+        raise AssertionError("a turn ended without its last event")
+
+    def reset(self) -> None:
+        """Forget what was said."""
+        self.turns.clear()
+
+    @abstractmethod
+    def _events(self, question: str) -> AsyncGenerator[Event, None]:
+        """Answer, event by event."""

@@ -1,0 +1,151 @@
+"""Our chat models behind pydantic-ai's ``FunctionModel``: the only place where messages are mapped.
+
+So retries, limits, metering, time budgets and keys are those of every other call of the project.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
+
+from pydantic_ai.messages import (
+    ModelMessage,
+    ModelRequest,
+    ModelResponse,
+    SystemPromptPart,
+    TextPart,
+    ToolCallPart,
+    ToolReturnPart,
+    UserPromptPart,
+)
+from pydantic_ai.models.function import AgentInfo, DeltaToolCall, FunctionModel
+
+from holodeck.errors import ProviderError
+from holodeck.lib.contracts import (
+    ChatModel,
+    ChatReply,
+    ChatRequest,
+    Message,
+    Tool,
+    ToolCall,
+    Usage,
+)
+from holodeck.lib.streams import closing_stream
+from holodeck.models.llm import ModelSettings
+
+__all__ = ["PURPOSE", "ModelBridge"]
+
+PURPOSE = "agent"
+
+
+class ModelBridge:
+    """Asks a chat model what the agent loop wants to know, and counts what it took.
+
+    Args:
+        chat: The model.
+        settings: Its temperature and greatest reply.
+
+    Attributes:
+        calls: Answered calls since ``begin``.
+        usage: Their tokens, as the server counted them.
+    """
+
+    def __init__(self, chat: ChatModel, settings: ModelSettings) -> None:
+        self._chat = chat
+        self._settings = settings
+        self.calls = 0
+        self.usage = Usage()
+
+    def begin(self) -> None:
+        """Count from nothing."""
+        self.calls = 0
+        self.usage = Usage()
+
+    def model(self) -> FunctionModel:
+        """Return the model as pydantic-ai takes it."""
+        return FunctionModel(self._reply, stream_function=self._stream, model_name=self._chat.name)
+
+    async def _reply(self, messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+        reply = await self._chat.complete(self._request(messages, info))
+        self._count(reply)
+        parts: list[Any] = [TextPart(content=reply.text)] if reply.text else []  # Any: parts
+        parts += [
+            ToolCallPart(tool_name=call.name, args=call.arguments, tool_call_id=call.id)
+            for call in reply.tool_calls
+        ]
+        return ModelResponse(parts=parts)
+
+    async def _stream(
+        self, messages: list[ModelMessage], info: AgentInfo
+    ) -> AsyncIterator[str | dict[int, DeltaToolCall]]:
+        async with closing_stream(self._chat.stream(self._request(messages, info))) as deltas:
+            async for delta in deltas:
+                if delta.text:
+                    yield delta.text
+                if delta.reply is not None:
+                    self._count(delta.reply)
+                    for number, call in enumerate(delta.reply.tool_calls):
+                        yield {number: _tool_delta(call)}
+
+    def _request(self, messages: list[ModelMessage], info: AgentInfo) -> ChatRequest:
+        told = [Message(role="system", content=info.instructions)] if info.instructions else []
+        said = [turned for message in messages for turned in _messages(message)]
+        return ChatRequest(
+            messages=(*told, *said),
+            purpose=PURPOSE,
+            temperature=self._settings.temperature,
+            max_tokens=self._settings.max_tokens,
+            tools=tuple(
+                Tool(
+                    name=tool.name,
+                    description=tool.description or "",
+                    parameters=tool.parameters_json_schema,
+                )
+                for tool in info.function_tools
+            ),
+        )
+
+    def _count(self, reply: ChatReply) -> None:
+        self.calls += 1
+        self.usage += reply.usage
+        if not reply.text.strip() and not reply.tool_calls:
+            raise ProviderError(
+                f"model {self._chat.name!r} gave no answer (finish reason "
+                f"{reply.finish_reason!r}): ask again; with 'length', raise max_tokens"
+            )
+
+
+def _tool_delta(call: ToolCall) -> DeltaToolCall:
+    return DeltaToolCall(name=call.name, json_args=call.arguments, tool_call_id=call.id)
+
+
+def _messages(message: ModelMessage) -> Iterator[Message]:
+    if isinstance(message, ModelResponse):
+        yield _said_by_model(message)
+        return
+    assert isinstance(message, ModelRequest)
+    for part in message.parts:
+        match part:
+            case SystemPromptPart():
+                yield Message(role="system", content=part.content)
+            case UserPromptPart(content=str(text)):
+                yield Message(role="user", content=text)
+            case ToolReturnPart():
+                yield Message(
+                    role="tool",
+                    content=part.model_response_str(),
+                    tool_call_id=part.tool_call_id,
+                )
+            case _:
+                kind = type(part).__name__
+                raise TypeError(f"the agent loop sent a {kind}, which has no mapping")
+
+
+def _said_by_model(message: ModelResponse) -> Message:
+    text = "".join(part.content for part in message.parts if isinstance(part, TextPart))
+    calls = tuple(
+        ToolCall(id=part.tool_call_id, name=part.tool_name, arguments=part.args_as_json_str())
+        for part in message.parts
+        if isinstance(part, ToolCallPart)
+    )
+    return Message(role="assistant", content=text, tool_calls=calls)

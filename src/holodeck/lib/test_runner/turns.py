@@ -1,0 +1,133 @@
+"""What happens in a turn of a conversation, as events while it runs and as a record afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from holodeck.lib.contracts import Usage
+from holodeck.lib.results import Source, source_as_json
+
+__all__ = [
+    "Event",
+    "TextPiece",
+    "ToolAnswered",
+    "ToolCalled",
+    "ToolUse",
+    "Turn",
+    "TurnDone",
+    "turn_as_json",
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ToolUse:
+    """One call of a tool and what came back.
+
+    Attributes:
+        name: As YAML names the tool.
+        arguments: What it was called with; empty where the model wrote no readable arguments.
+        text: What the agent was told.
+        failed: Whether ``text`` is the reason why there is no result.
+        sources: Where in the documents the result stands; empty for a function.
+        context: The text that the tool's own answer was made from, for evaluation.
+    """
+
+    name: str
+    arguments: Mapping[str, Any] = field(default_factory=dict)  # Any: JSON
+    text: str
+    failed: bool = False
+    sources: Sequence[Source] = ()
+    context: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Turn:
+    """A question and what the agent made of it.
+
+    Attributes:
+        text: The answer; where the turn was stopped, what there was of it.
+        tool_uses: In the order of their results.
+        calls: Calls of the agent's own model; those of its tools are counted by the tools.
+        usage: Tokens of these calls.
+        stopped: Why the turn ended before the agent was done; ``None``: it was.
+        seconds: Wall time.
+    """
+
+    question: str
+    text: str
+    tool_uses: Sequence[ToolUse] = ()
+    calls: int = 0
+    usage: Usage = field(default_factory=Usage)
+    stopped: str | None = None
+    seconds: float = 0.0
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        """Where the tools' results stand, each place once, in order of use."""
+        return tuple(dict.fromkeys(source for use in self.tool_uses for source in use.sources))
+
+    @property
+    def context(self) -> str:
+        """What the answer was made from: the context of every search, else a tool's own text."""
+        return "\n\n".join(use.context or use.text for use in self.tool_uses if not use.failed)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TextPiece:
+    """A piece of the answer, or of what the model says between two calls of tools."""
+
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ToolCalled:
+    """A tool begins to work; ``id`` pairs it with its answer."""
+
+    id: str
+    name: str
+    arguments: Mapping[str, Any]  # Any: JSON
+
+
+@dataclass(frozen=True, kw_only=True)
+class ToolAnswered:
+    """A tool is done, or has failed."""
+
+    id: str
+    use: ToolUse
+
+
+@dataclass(frozen=True, kw_only=True)
+class TurnDone:
+    """The last event of a turn."""
+
+    turn: Turn
+
+
+Event = TextPiece | ToolCalled | ToolAnswered | TurnDone
+
+
+def turn_as_json(turn: Turn) -> dict[str, Any]:  # Any: JSON
+    """Return a turn as ``--json`` prints it."""
+    return {
+        "question": turn.question,
+        "text": turn.text,
+        "stopped": turn.stopped,
+        "tool_uses": [
+            {
+                "name": use.name,
+                "arguments": dict(use.arguments),
+                "failed": use.failed,
+                "text": use.text,
+                "context": use.context,
+                "sources": [source_as_json(source) for source in use.sources],
+            }
+            for use in turn.tool_uses
+        ],
+        "sources": [source_as_json(source) for source in turn.sources],
+        "model_calls": turn.calls,
+        "input_tokens": turn.usage.input_tokens,
+        "output_tokens": turn.usage.output_tokens,
+        "seconds": round(turn.seconds, 3),
+    }
