@@ -60,6 +60,7 @@ ROOM_OF_MODULE = {
     **dict.fromkeys(BASE_MODULES, "base"),
     "resolution": "resources",
     "preflight": "resources",
+    "unasked": "resources",
 }
 """Modules directly below ``lib`` whose room has another name."""
 

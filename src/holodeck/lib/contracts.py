@@ -37,11 +37,14 @@ __all__ = [
     "ContextTextUnit",
     "Embedder",
     "Entity",
+    "Estimate",
+    "EstimateRow",
     "Extraction",
     "Failure",
     "Finding",
     "IndexStatus",
     "IndexSteps",
+    "Memo",
     "Message",
     "MeterRow",
     "Progress",
@@ -50,6 +53,7 @@ __all__ = [
     "Report",
     "RetryFailed",
     "SearchEngine",
+    "Span",
     "Spending",
     "Spent",
     "Tool",
@@ -209,6 +213,18 @@ class ChatModel(ABC):
 
     async def close(self) -> None:  # noqa: B027  # most models hold nothing
         """Release connections."""
+
+
+class Memo(Protocol):
+    """Where replies are kept by what they were asked with."""
+
+    def get(self, key: str) -> str | None:
+        """Return what was kept under ``key``."""
+        ...
+
+    def put(self, key: str, value: str, kind: str) -> None:
+        """Keep ``value``; it is durable when this returns."""
+        ...
 
 
 class Embedder(ABC):
@@ -525,6 +541,96 @@ class BuildAccount:
     isolated: int = 0
     reports_missing: int = 0
     failures: Sequence[Failure] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Span:
+    """A number that is known to lie between two; ``low`` is ``high`` where it is known."""
+
+    low: float = 0.0
+    high: float = 0.0
+
+    @classmethod
+    def exactly(cls, number: float) -> Span:
+        """Return the span of a number that is known."""
+        return cls(low=number, high=number)
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the number is known."""
+        return self.low == self.high
+
+    def __add__(self, other: Span) -> Span:
+        return Span(low=self.low + other.low, high=self.high + other.high)
+
+    def __mul__(self, factor: float) -> Span:
+        return Span(low=self.low * factor, high=self.high * factor)
+
+
+@dataclass(frozen=True, kw_only=True)
+class EstimateRow:
+    """What one step of a build will ask of one model.
+
+    Attributes:
+        step: ``extract``, ``glean``, ``claims``, ``summarize``, ``report``, ``embed`` (texts of
+            the documents), ``embed graph`` (entities and reports) or ``probe``.
+        calls: Requests, further tries not counted.
+        texts: To embed.
+        cost: USD; ``None``: nobody knows the price.
+    """
+
+    step: str
+    provider: str
+    model: str
+    calls: Span
+    input_tokens: Span
+    output_tokens: Span = field(default_factory=Span)
+    texts: Span = field(default_factory=Span)
+    cost: Span | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Estimate:
+    """What the next build will take; what is kept from before is not counted.
+
+    Attributes:
+        reason: Why there is something to build; ``None``: the index is up to date.
+        documents: Distinct texts of documents.
+        chunks: Distinct texts of chunks.
+        rows: By step; a step that asks for nothing has none.
+    """
+
+    reason: str | None
+    documents: int = 0
+    chunks: int = 0
+    rows: Sequence[EstimateRow] = ()
+
+    @property
+    def calls(self) -> Span:
+        """Requests of all steps."""
+        return sum((row.calls for row in self.rows), Span())
+
+    @property
+    def input_tokens(self) -> Span:
+        """Tokens that will be sent or embedded."""
+        return sum((row.input_tokens for row in self.rows), Span())
+
+    @property
+    def output_tokens(self) -> Span:
+        """Tokens that will be answered."""
+        return sum((row.output_tokens for row in self.rows), Span())
+
+    @property
+    def cost(self) -> Span | None:
+        """USD; ``None`` where the price of a model is not known."""
+        known = [row.cost for row in self.rows if row.cost is not None]
+        return sum(known, Span()) if len(known) == len(self.rows) else None
+
+    @property
+    def unpriced(self) -> tuple[str, ...]:
+        """Models whose price nobody knows, as ``provider/model``."""
+        names = (f"{row.provider}/{row.model}" for row in self.rows if row.cost is None)
+        return tuple(dict.fromkeys(names))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,7 +15,7 @@ from typing import Any
 from pydantic import SecretStr
 
 from holodeck.errors import ConfigError, MissingKeyError
-from holodeck.lib.contracts import ChatModel, Embedder
+from holodeck.lib.contracts import ChatModel, Embedder, Memo
 from holodeck.lib.documents import OWN_FOLDER_MARK
 from holodeck.lib.extras import require_extra
 from holodeck.lib.prices import Kind, Price, find_price, looked_for
@@ -86,7 +86,7 @@ class Resources:
             self._replies = ReplyStore(self._cache_dir / REPLIES_FILE, renews=renews)
         return self._replies
 
-    def replies_of(self, settings: ModelSettings) -> ModelReplies | None:
+    def replies_of(self, settings: ModelSettings) -> Memo | None:
         """Return the kept replies of a model; ``None`` where none are kept."""
         store = self.replies
         model = f"{settings.provider}/{settings.name or ''}"

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from holodeck.lib.contracts import ChatModel, ChatReply, ChatRequest, Embedder
+from holodeck.lib.providers.batches import split_into_batches
 from holodeck.lib.providers.embedding_cache import CachedEmbedder
 from holodeck.lib.providers.reply_store import ReplyStore
 from holodeck.lib.resources import REPLIES_FILE, Resources
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["Asked", "UnaskedResources"]
+__all__ = ["Asked", "UnaskedResources", "batches_of"]
 
 Imagine = Callable[[ChatRequest], str]
 """What stands for the reply to a request, so that the chain it belongs to goes on."""
@@ -35,6 +36,11 @@ class Asked:
 
     request: ChatRequest
     input_tokens: int
+
+
+def batches_of(texts: Sequence[str]) -> int:
+    """Return how many requests embed these texts."""
+    return sum(1 for _ in split_into_batches(texts))
 
 
 class UnaskedResources(Resources):

@@ -12,9 +12,8 @@ import json
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Protocol
 
-from holodeck.lib.contracts import ChatModel, ChatReply, ChatRequest, Message
+from holodeck.lib.contracts import ChatModel, ChatReply, ChatRequest, Memo, Message
 from holodeck.lib.documents import content_id
 from holodeck.lib.graphrag.accept import Complaint, asked_again
 from holodeck.lib.resources import reply_key
@@ -23,18 +22,6 @@ from holodeck.models.llm import ModelSettings
 __all__ = ["Asker", "Judge", "Kept", "Memo"]
 
 Judge = Callable[[ChatReply], Complaint | None]
-
-
-class Memo(Protocol):
-    """Where accepted outcomes are kept."""
-
-    def get(self, key: str) -> str | None:
-        """Return what was kept under ``key``."""
-        ...
-
-    def put(self, key: str, value: str, kind: str) -> None:
-        """Keep ``value``; it is durable when this returns."""
-        ...
 
 
 @dataclass(frozen=True, kw_only=True)
