@@ -45,7 +45,7 @@ ROOMS: dict[str, frozenset[str]] = {
     "providers": BASE,
     "resources": BASE | {"providers"},
     "indexes": BASE | {"chunking"},
-    "ranking": BASE,
+    "ranking": BASE | {"indexes"},
     "vectorstore": WORK,
     "graphrag": WORK,
     "engines": BASE,

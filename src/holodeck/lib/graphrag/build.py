@@ -93,16 +93,13 @@ class Step:
 
     Attributes:
         workflow: Its name in the library's registry of workflows.
-        function: ``module:function`` of ours, an ``async (Build) -> None``; ``None`` runs the
-            library's own workflow of that name.
-        label: What it is called while it runs; ours report by themselves.
+        function: ``module:function`` of ours, an ``async (Build) -> None``.
         only_with_claims: Whether it runs only where claims are asked for.
         version: Raised when the output of our function changes; part of ``config_hash``.
     """
 
     workflow: str
-    function: str | None = None
-    label: str = ""
+    function: str
     only_with_claims: bool = False
     version: int = 1
 
@@ -120,7 +117,10 @@ STEPS: tuple[Step, ...] = (
         version=2,
     ),
     Step(workflow="create_communities", function="holodeck.lib.graphrag.communities:cluster"),
-    Step(workflow="create_final_text_units", label="text units"),
+    Step(
+        workflow="create_final_text_units",
+        function="holodeck.lib.graphrag.link_text_units:link_text_units",
+    ),
     Step(
         workflow="create_community_reports",
         function="holodeck.lib.graphrag.reports:write_reports",

@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING
 
 from holodeck.errors import HolodeckError, IndexingError
 from holodeck.lib.contracts import Embedder, Progress
-from holodeck.lib.graphrag.tables import read_columns
+from holodeck.lib.graphrag.tables import read_columns, write_vectors
 
 if TYPE_CHECKING:
     import numpy as np
-    import pyarrow as pa
     from numpy.typing import NDArray
 
     from holodeck.lib.graphrag.build import Build
@@ -155,19 +154,13 @@ async def embed_tables(build: Build) -> None:
 
 
 def _write(build: Build, table: str, ids: Sequence[str]) -> None:
-    import lancedb
     import numpy as np
-    import pyarrow as pa
 
     width = build.embedding.width
-    schema = pa.schema([("id", pa.string()), ("vector", pa.list_(pa.float32(), width))])
 
-    def batches() -> Iterator[pa.RecordBatch]:
+    def parts() -> Iterator[NDArray[np.float32]]:
         for start in range(0, len(ids), ROWS_AT_ONCE):
-            some = ids[start : start + ROWS_AT_ONCE]
-            numbers = np.concatenate(build.embedding.take(table, some))
-            column = pa.FixedSizeListArray.from_arrays(pa.array(numbers), width)
-            yield pa.record_batch([pa.array(some, pa.string()), column], schema=schema)
+            numbers = build.embedding.take(table, ids[start : start + ROWS_AT_ONCE])
+            yield np.concatenate(numbers).reshape(-1, width)
 
-    content = pa.RecordBatchReader.from_batches(schema, batches())
-    lancedb.connect(str(build.vectors)).create_table(table, content)
+    write_vectors(build.vectors, table, ids, parts(), width)

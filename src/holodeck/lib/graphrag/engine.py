@@ -14,7 +14,7 @@ from holodeck.lib.contracts import IndexStatus, ProgressListener, RetryFailed, S
 from holodeck.lib.graphrag import require_graphrag
 from holodeck.lib.graphrag.graph_index import GraphIndex
 from holodeck.lib.graphrag.indexer import GraphRAGIndexer
-from holodeck.lib.graphrag.open_index import open_index
+from holodeck.lib.graphrag.open_index import open_generation
 from holodeck.lib.graphrag.search import SEARCH_MODES
 from holodeck.lib.graphrag.storage import GraphRAGStorage, IndexMetadata
 from holodeck.lib.graphrag.thinkers import SEARCH
@@ -230,7 +230,7 @@ class GraphRAGEngine(SearchEngine):
             self._indexer.published, lambda record: self._storage.lease(record.generation)
         )
         try:
-            index = open_index(*self._storage.generation_dirs(metadata.generation))
+            index = open_generation(*self._storage.generation_dirs(metadata.generation))
         except BaseException:
             lease.release()
             raise

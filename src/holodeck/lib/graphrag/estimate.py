@@ -156,7 +156,7 @@ class _Estimating:
         asked = self._found.requests("report")
         if not self._is_open:
             calls = Span.exactly(len(asked))
-            low = sum(each.input_tokens for each in asked)
+            low: float = sum(each.input_tokens for each in asked)
             high = sum(_longest_report_prompt(each) for each in asked)
         else:
             template = _template("report")

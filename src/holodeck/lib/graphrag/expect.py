@@ -31,51 +31,10 @@ __all__ = [
 
 _NAME = re.compile(r"\b[^\W\d_a-z][\w'’&-]*(?:[ \t]+[^\W\d_a-z][\w'’&-]*)*")
 _FIRST_WORDS = frozenset(
-    [
-        "A",
-        "An",
-        "And",
-        "As",
-        "At",
-        "But",
-        "By",
-        "For",
-        "From",
-        "He",
-        "Her",
-        "His",
-        "How",
-        "I",
-        "If",
-        "In",
-        "It",
-        "Its",
-        "No",
-        "Not",
-        "Of",
-        "On",
-        "Or",
-        "She",
-        "So",
-        "That",
-        "The",
-        "Their",
-        "There",
-        "These",
-        "They",
-        "This",
-        "To",
-        "Was",
-        "We",
-        "What",
-        "When",
-        "Where",
-        "Which",
-        "Who",
-        "Why",
-        "With",
-        "You",
-    ]
+    """
+    A An And As At But By For From He Her His How I If In It Its No Not Of On Or She So That The
+    Their There These They This To Was We What When Where Which Who Why With You
+    """.split()  # noqa: SIM905  # a list of words reads better as words
 )
 
 _SHARE_OF_NAMES = Span(low=0.01, high=0.05)

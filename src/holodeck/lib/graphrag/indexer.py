@@ -17,6 +17,7 @@ from holodeck.lib.graphrag.failures import failed_last_time, is_retried
 from holodeck.lib.graphrag.fingerprint import changed_settings, config_hash, shaping_settings
 from holodeck.lib.graphrag.graph_index import PROMPTS_FILE
 from holodeck.lib.graphrag.library import library_version
+from holodeck.lib.graphrag.open_index import derive_index
 from holodeck.lib.graphrag.order import BuildOrder, run_order
 from holodeck.lib.graphrag.prepare import Prepared, prepare, write_prepared
 from holodeck.lib.graphrag.prompts import SEARCH_PROMPTS, read_prompts
@@ -291,6 +292,7 @@ class GraphRAGIndexer:
             for table in ALWAYS:
                 if not (tables / f"{table}.parquet").exists():
                     write_rows(tables, table, [])
+            derive_index(tables, vectors)
             return BuildOutcome()
         order = BuildOrder(
             resolved=self._resolved,

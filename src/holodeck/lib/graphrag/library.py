@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 __all__ = [
     "PROVIDER_TYPE",
     "LeidenNode",
+    "bare_process",
     "hierarchical_leiden",
-    "leave_out_unused_workflows",
     "library_version",
     "quiet_environment",
     "run_workflows",
@@ -42,9 +42,6 @@ logger = logging.getLogger(__name__)
 
 SEED = 0xDEADBEEF
 """The library's own default seed of Leiden."""
-
-WorkflowListener = Callable[[str], None]
-"""Told the name of each workflow that begins."""
 
 
 def library_version() -> str:
@@ -64,12 +61,31 @@ def quiet_environment() -> None:
     os.environ.setdefault("LANCE_LOG", "error")
 
 
-def leave_out_unused_workflows() -> None:
+def bare_process() -> None:
+    """Leave out what the library does to a process and a build has no use for.
+
+    Only for a process that does nothing else with the library.
+    """
+    _leave_asyncio_alone()
+    _leave_out_unused_workflows()
+
+
+def _leave_asyncio_alone() -> None:
+    """Keep the library from replacing asyncio's loop and tasks by slower ones.
+
+    It does so when imported, to call its own models from within a running loop; ours are awaited.
+    """
+    untouched = ModuleType("nest_asyncio2")
+    untouched.apply = lambda loop=None: None  # type: ignore[attr-defined]  # what is called of it
+    sys.modules.setdefault("nest_asyncio2", untouched)
+
+
+def _leave_out_unused_workflows() -> None:
     """Keep the package of the library's workflows from importing all of them.
 
     Its ``__init__`` imports every workflow and with them litellm and spaCy, 5 of the 6 CPU seconds
-    that an import takes; the workflows that run here need neither. Only for a process that does
-    nothing else with the library: what imports the package later finds it bare.
+    that an import takes; the workflows that run here need neither. What imports the package later
+    finds it bare.
     """
     name = "graphrag.index.workflows"
     if name in sys.modules:
@@ -109,12 +125,9 @@ def hierarchical_leiden(
 
 
 async def run_workflows(
-    config: GraphRagConfig,
-    names: Sequence[str],
-    ours: Mapping[str, Callable[[], Awaitable[None]]],
-    listener: WorkflowListener,
+    config: GraphRagConfig, steps: Mapping[str, Callable[[], Awaitable[None]]]
 ) -> None:
-    """Run workflows of the library's registry, ours in the place of its own where there is one.
+    """Run our steps, in order, as workflows of the library's registry, by its names for them.
 
     Its ``build_index`` is not used: it traces every allocation and returns errors instead of
     raising them.
@@ -139,14 +152,9 @@ async def run_workflows(
         return workflow
 
     method = "holodeck"
-    chosen = [f"{method}:{name}" if name in ours else name for name in names]
-    for name in names:
-        if name not in ours and name not in PipelineFactory.workflows:
-            module = importlib.import_module(f"graphrag.index.workflows.{name}")
-            PipelineFactory.register(name, module.run_workflow)
-    for name, function in ours.items():
+    for name, function in steps.items():
         PipelineFactory.register(f"{method}:{name}", registered(function))
-    PipelineFactory.register_pipeline(method, chosen)
+    PipelineFactory.register_pipeline(method, [f"{method}:{name}" for name in steps])
     output = create_storage(config.output_storage)
     context = create_run_context(
         input_storage=create_storage(config.input_storage),
@@ -158,7 +166,6 @@ async def run_workflows(
     )
     for name, workflow in PipelineFactory.create_pipeline(config, method).run():
         plain = name.removeprefix(f"{method}:")
-        listener(plain)
         try:
             await workflow(config, context)
         except IndexingError:

@@ -36,6 +36,7 @@ from holodeck.lib.graphrag.local_lines import (
 )
 from holodeck.lib.graphrag.values import LocalValues
 from holodeck.lib.ranking.fuse import best_rows, fuse, standard_scores
+from holodeck.lib.ranking.vectors import MEASURED, Vectors
 
 __all__ = ["Relevance", "find_relevance", "select_graph"]
 
@@ -49,7 +50,7 @@ EDGE_WEIGHT = 1.0
 UNIT_WEIGHT = 0.6
 NAMED_WEIGHT = 2.0
 
-Scores = NDArray[np.float64]
+Scores = NDArray[np.floating]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,7 +70,7 @@ class Relevance:
 
 def find_relevance(index: GraphIndex, question: LocalQuestion) -> Relevance:
     """Walk from the question over the graph."""
-    likeness = fuse(index.words.units.scores(question.text), _unit_similarities(index, question))
+    likeness = _alike(index.unit_vectors, question.vector, index.words.units.scores(question.text))
     passages = UNIT_WEIGHT * _shares(_leading(likeness, SEED_UNITS))
     seeds = np.concatenate((_entity_seeds(index, question), passages))
     if not seeds.any():  # nothing resembles the question: what is central is shown
@@ -82,10 +83,11 @@ def _entity_seeds(index: GraphIndex, question: LocalQuestion) -> Scores:
     """Return where the walk starts among the entities; a rare one before one that is everywhere."""
     words = index.words
     count = len(index.entities)
-    alike = fuse(
+    alike = _alike(
+        index.entity_vectors,
+        question.vector,
         words.entities.scores(question.text),
         words.titles.scores(question.text),
-        _entity_similarities(index, question),
     )
     stated = _leading(standard_scores(words.edges.scores(question.text)), SEED_EDGES)
     ends = np.zeros(count)
@@ -94,25 +96,25 @@ def _entity_seeds(index: GraphIndex, question: LocalQuestion) -> Scores:
             if end < count:
                 ends[end] += stated[row]
     rarity = 1 / np.maximum(index.entities.units.counts, 1)
-    return (
+    seeds: Scores = (
         ENTITY_WEIGHT * _shares(_leading(alike, SEED_ENTITIES) * rarity)
         + EDGE_WEIGHT * _shares(ends * rarity)
         + NAMED_WEIGHT * _shares(words.named(question.text) * rarity)
     )
+    return seeds
 
 
-def _entity_similarities(index: GraphIndex, question: LocalQuestion) -> NDArray[np.float32]:
-    count = len(index.entities)
-    if index.entity_vectors is None:
-        return np.zeros(count, dtype=np.float32)
-    return index.entity_vectors.similarities(question.vector, count)
-
-
-def _unit_similarities(index: GraphIndex, question: LocalQuestion) -> NDArray[np.float32]:
-    count = len(index.text_units)
-    if index.unit_vectors is None:
-        return np.zeros(count, dtype=np.float32)
-    return index.unit_vectors.similarities(question.vector, count)
+def _alike(
+    vectors: Vectors | None, query: NDArray[np.float32], *scores: NDArray[np.floating]
+) -> Scores:
+    """Return words and vectors fused; what looks best is measured exactly before it is ranked."""
+    if vectors is None:
+        return fuse(*scores)
+    near = vectors.similarities(query, scores[0].size)
+    if not vectors.is_exact:
+        vectors.measure(near, best_rows(fuse(near), MEASURED), query)
+        vectors.measure(near, best_rows(fuse(*scores, near), MEASURED), query)
+    return fuse(*scores, near)
 
 
 def _leading(scores: Scores, count: int) -> Scores:
@@ -124,8 +126,8 @@ def _leading(scores: Scores, count: int) -> Scores:
 
 
 def _shares(scores: Scores) -> Scores:
-    total = scores.sum()
-    return scores / total if total > 0 else scores
+    total = float(scores.sum())
+    return scores * (1 / total) if total > 0 else scores
 
 
 def select_graph(index: GraphIndex, question: LocalQuestion, values: LocalValues) -> LocalSelection:
@@ -165,7 +167,7 @@ def _reports(index: GraphIndex, level: int, relevance: Relevance, budget: int) -
     finest = index.finest_communities(level)
     met: dict[int, float] = {}
     for row in best_rows(relevance.entities, _MET).tolist():
-        number = finest.get(row, _NO_COMMUNITY)
+        number = int(finest[row])
         if number in index.reports:
             met[number] = met.get(number, 0.0) + float(relevance.entities[row])
     numbers = sorted(met, key=lambda n: (-met[n], -index.reports[n].rank, n))
@@ -173,7 +175,6 @@ def _reports(index: GraphIndex, level: int, relevance: Relevance, budget: int) -
     return fill_section("Reports", REPORT_HEADER, lines, budget, index.token_counts, skip=True)
 
 
-_NO_COMMUNITY = -1
 _MET = 100
 """Entities whose communities are looked at."""
 
@@ -204,8 +205,7 @@ def _edges(
 
 
 def _claims_of(index: GraphIndex, entities: Sequence[int]) -> list[ContextClaim]:
-    titles = index.entities.titles
-    return [claim for row in entities for claim in index.claims.get(titles[row], ())]
+    return [claim for row in entities for claim in index.claims.get(row, ())]
 
 
 def _claims(index: GraphIndex, entities: Sequence[int], budget: int) -> Section:

@@ -91,7 +91,7 @@ def _reports(
     matches: Counter[int] = Counter()
     for row in entities:
         # The library keeps the communities of an entity as a set: equal ranks go by its order.
-        matches.update(set(communities.get(row, ())))
+        matches.update(set(communities.of(row).tolist()))
     found = [number for number in matches if number in usable]
     found.sort(key=lambda number: (matches[number], index.reports[number].rank), reverse=True)
     lines = ((number, report_line(index, number)) for number in found)
@@ -141,8 +141,7 @@ def _claims(
 ) -> tuple[Section, list[ContextClaim]]:
     if not index.claims:
         return NOTHING, []
-    titles = index.entities.titles
-    claims = [claim for row in entities for claim in index.claims.get(titles[row], ())]
+    claims = [claim for row in entities for claim in index.claims.get(row, ())]
     numbered = ((claims[place].number, line) for place, line in claim_lines(claims))
     return fill_section("claims", CLAIM_HEADER, numbered, budget, index.token_counts), claims
 

@@ -51,8 +51,8 @@ def edge_line(index: GraphIndex, row: int) -> str:
     """Return the line of a relationship; a weight of nothing is left blank."""
     every = index.edges
     return (
-        f"{every.numbers[row]}|{every.source_titles[row]}|{every.target_titles[row]}"
-        f"|{every.descriptions[row]}|{every.weights[row] or ''}\n"
+        f"{every.numbers[row]}|{every.names[every.sources[row]]}|{every.names[every.targets[row]]}"
+        f"|{every.descriptions[row]}|{float(every.weights[row]) or ''}\n"
     )
 
 

@@ -70,8 +70,8 @@ class MergedGraph:
 
 @dataclass
 class _Gathered:
-    titles: Counter[str] = field(default_factory=Counter)
-    types: Counter[str] = field(default_factory=Counter)
+    titles: dict[str, int] = field(default_factory=dict)
+    types: dict[str, int] = field(default_factory=dict)
     descriptions: dict[str, None] = field(default_factory=dict)
     text_unit_ids: dict[str, None] = field(default_factory=dict)
     weight: float = 0.0
@@ -127,18 +127,21 @@ def _add(
     title: str = "",
     kind: str = "",
 ) -> _Gathered:
-    record = gathered.setdefault(key, _Gathered())
+    record = gathered.get(key)
+    if record is None:
+        record = gathered[key] = _Gathered()
     record.text_unit_ids[text_unit_id] = None
     if description.strip():
         record.descriptions[description.strip()] = None
     if title:
-        record.titles[tidy_name(title)] += 1
+        tidy = tidy_name(title)
+        record.titles[tidy] = record.titles.get(tidy, 0) + 1
     if kind:
-        record.types[kind] += 1
+        record.types[kind] = record.types.get(kind, 0) + 1
     return record
 
 
-def _most_frequent(counts: Counter[str]) -> str:
+def _most_frequent(counts: Mapping[str, int]) -> str:
     return min(counts, key=lambda value: (-counts[value], value)) if counts else ""
 
 

@@ -5,11 +5,15 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
+from functools import lru_cache
 
 __all__ = ["LONGEST_NAME", "absurdity", "name_key", "tidy_name"]
 
 LONGEST_NAME = 200
 """Characters of a name; what is longer is a sentence in the wrong field."""
+
+_REMEMBERED = 1 << 15
+"""Names whose form is remembered: one is met many times in a build."""
 
 _QUOTES = "\"'“”„‟‘’‚‛«»‹›`"
 _TRAILING = ".,;:!?"
@@ -21,6 +25,7 @@ _WRAPPED = re.compile(r"\{+([^{}]*)\}+|<([^<>]*)>|\[([^\[\]]*)\]")
 _NO_NAME = frozenset({"none", "null", "n/a", "nan", "undefined"})
 
 
+@lru_cache(_REMEMBERED)
 def tidy_name(name: str) -> str:
     """Return a name as it is shown: escapes resolved, width folded, quotes and blanks trimmed."""
     plain = unicodedata.normalize("NFKC", _unescaped(name)).translate(_NO_WIDTH)
@@ -41,6 +46,7 @@ def _unescaped(name: str) -> str:
     return name
 
 
+@lru_cache(_REMEMBERED)
 def name_key(name: str) -> str:
     """Return what the spellings of one name have in common.
 

@@ -1,240 +1,324 @@
-"""Tables and vectors on the disk → an index opened for search; also one that we did not build."""
+"""An index opened for search: mapped from what was derived of its tables, also one of others.
+
+The tables are the truth. What was derived lies in one file that is checked when it is opened, and
+made again where it is missing, damaged or of other tables; see ``derive``.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+import logging
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, overload
 
-import numpy as np
+from numpy.typing import NDArray
 
 from holodeck.errors import TableNotFoundError
 from holodeck.lib.contracts import Claim, ContextClaim, ContextReport
 from holodeck.lib.documents import Place
 from holodeck.lib.graphrag.graph_index import (
     PROMPTS_FILE,
-    Community,
+    Communities,
     Edges,
     Entities,
     GraphIndex,
-    Links,
     TextUnits,
-    Vectors,
 )
+from holodeck.lib.graphrag.links import Links
 from holodeck.lib.graphrag.prompts import SEARCH_PROMPTS, read_prompts
-from holodeck.lib.graphrag.tables import read_columns, read_rows
+from holodeck.lib.graphrag.search_words import Names, SearchWords
+from holodeck.lib.graphrag.spread import Spread
+from holodeck.lib.indexes.arrays import Arrays, map_arrays, write_arrays
+from holodeck.lib.indexes.texts import Texts
+from holodeck.lib.ranking.vectors import Vectors
+from holodeck.lib.ranking.words import WordIndex
 
-__all__ = ["open_index"]
+__all__ = ["DERIVED_FILE", "derive_index", "open_generation", "open_index"]
 
-ENTITY_VECTORS = "entity_description"
-UNIT_VECTORS = "text_unit_text"
+DERIVED_FILE = "search.arrays"
+"""What a search works on, beside the tables of our own generations."""
+DERIVED_VERSION = "1"
+"""Raised when the same tables give other arrays."""
 
-_ENTITY_COLUMNS = (
-    "id",
-    "human_readable_id",
-    "title",
-    "type",
-    "description",
-    "text_unit_ids",
-    "degree",
-)
-_EDGE_COLUMNS = (
-    "id",
-    "human_readable_id",
-    "source",
-    "target",
-    "description",
-    "weight",
-    "combined_degree",
-    "text_unit_ids",
-)
+logger = logging.getLogger(__name__)
 
-Columns = Mapping[str, list[Any]]  # Any: what a table holds
-RowOf = Mapping[str, int]
+Item = TypeVar("Item")
 
 
-def open_index(tables: Path, vectors: Path) -> GraphIndex:
+def open_index(tables: Path, vectors: Path, derived: Path | None = None) -> GraphIndex:
     """Open the tables and vectors of a generation, or of an index that the library built.
 
     The library's own index lacks what we add: its places are the titles of the documents, its
     prompts those of the installed library, and its vectors may lie beside the tables.
 
+    Args:
+        tables: Folder of the tables.
+        vectors: Folder of the vectors.
+        derived: File of what is derived, made where there is none that fits; default: nothing is
+            written, and all is held in memory.
+
     Raises:
         TableNotFoundError: A table is missing or damaged.
         MissingExtraError: There are no prompts beside the index, and no library to read them from.
     """
-    entities = read_columns(tables, "entities", _ENTITY_COLUMNS)
-    edges = read_columns(tables, "relationships", _EDGE_COLUMNS)
-    units = read_columns(tables, "text_units", ("id", "text", "document_id", "relationship_ids"))
-    entity_rows = _rows_of(entities["id"])
-    unit_rows = _rows_of(units["id"])
-    opened_edges = _edges(edges, _rows_of(entities["title"]))
-    if not vectors.is_dir() or not any(vectors.glob("*.lance")):
-        vectors = tables / "lancedb"
-    return GraphIndex(
-        entities=_entities(entities, opened_edges, unit_rows),
-        edges=opened_edges,
-        text_units=TextUnits(
-            ids=units["id"],
-            texts=units["text"],
-            edges=_stated(units, edges),
-            places=_places(tables, units),
-        ),
-        claims=_claims(tables),
-        communities={
-            row["community"]: _community(row, entity_rows, unit_rows)
-            for row in read_rows(tables, "communities")
-        },
-        reports={row["community"]: _report(row) for row in read_rows(tables, "community_reports")},
-        entity_vectors=_vectors(vectors, ENTITY_VECTORS, entity_rows),
-        unit_vectors=_vectors(vectors, UNIT_VECTORS, unit_rows),
-        prompts=_prompts(tables),
-    )
+    if derived is None:
+        return _index(_derive(tables, vectors), _prompts(tables))
+    about = _about(tables, vectors)
+    arrays = map_arrays(derived, about)
+    if arrays is None:
+        if derived.exists():
+            logger.warning("%s does not fit its tables or is damaged: making it again", derived)
+        arrays = _derive(tables, vectors)
+        try:
+            write_arrays(derived, arrays, about)
+        except OSError as error:
+            logger.warning("%s cannot be written (%s): searching from memory", derived, error)
+        else:
+            arrays = map_arrays(derived, about) or arrays
+    return _index(arrays, _prompts(tables))
 
 
-def _rows_of(keys: Sequence[str]) -> dict[str, int]:
-    return {key: row for row, key in enumerate(keys)}
+def open_generation(tables: Path, vectors: Path) -> GraphIndex:
+    """Open a generation of ours: what is derived of it lies beside its tables.
+
+    Raises:
+        TableNotFoundError: As for ``open_index``.
+    """
+    return open_index(tables, vectors, tables / DERIVED_FILE)
 
 
-def _known(keys: Iterable[str] | None, rows: RowOf) -> list[int]:
-    """Return the rows of ids; an id that the other table does not hold is passed over."""
-    return [rows[key] for key in keys or () if key in rows]
+def derive_index(tables: Path, vectors: Path) -> None:
+    """Write what a search works on beside the tables of a generation of ours.
+
+    Raises:
+        TableNotFoundError: A table is missing or damaged.
+    """
+    write_arrays(tables / DERIVED_FILE, _derive(tables, vectors), _about(tables, vectors))
 
 
-def _links(lists: Sequence[Sequence[str] | None], rows: RowOf) -> Links:
-    return Links.of_lists([_known(each, rows) for each in lists])
+def _derive(tables: Path, vectors: Path) -> Arrays:
+    # Here and not above: what reads tables takes long to import, and a prepared index needs none.
+    from holodeck.lib.graphrag.derive import derive_arrays
+
+    start = time.perf_counter()
+    arrays = derive_arrays(tables, vectors)
+    logger.info("prepared %s for search in %.1f s", tables, time.perf_counter() - start)
+    return arrays
 
 
-def _entities(columns: Columns, edges: Edges, unit_rows: RowOf) -> Entities:
-    count = len(columns["id"])
-    loops = edges.sources == edges.targets
-    owners = np.concatenate((edges.sources, edges.targets[~loops]))
-    rows = np.arange(len(edges))
-    rows = np.concatenate((rows, rows[~loops]))
-    order = np.argsort(rows, kind="stable")
-    owners, rows = owners[order], rows[order]
-    known = owners < count
-    return Entities(
-        ids=columns["id"],
-        numbers=columns["human_readable_id"],
-        titles=columns["title"],
-        types=[value or "" for value in columns["type"]],
-        descriptions=[value or "" for value in columns["description"]],
-        degrees=[int(value or 0) for value in columns["degree"]],
-        edges=Links.of_owners(owners[known], rows[known], count),
-        units=_links(columns["text_unit_ids"], unit_rows),
-    )
+_END = 1 << 12
+"""Bytes at the end of a table that tell it from another: its footer lies there."""
 
 
-def _edges(columns: Columns, entity_of_title: dict[str, int]) -> Edges:
-    # An end that no entity is named like gets a row past the last entity.
-    rows = dict(entity_of_title)
-    sources = [rows.setdefault(title, len(rows)) for title in columns["source"]]
-    targets = [rows.setdefault(title, len(rows)) for title in columns["target"]]
-    return Edges(
-        ids=columns["id"],
-        numbers=columns["human_readable_id"],
-        source_titles=columns["source"],
-        target_titles=columns["target"],
-        descriptions=[value or "" for value in columns["description"]],
-        weights=[value or 0.0 for value in columns["weight"]],
-        sources=np.asarray(sources, dtype=np.int64),
-        targets=np.asarray(targets, dtype=np.int64),
-        ranks=np.asarray([value or 0 for value in columns["combined_degree"]], dtype=np.int64),
-    )
+def _about(tables: Path, vectors: Path) -> dict[str, str]:
+    """Return what tells these tables and vectors from others, without reading them."""
+    digest = hashlib.sha256()
+    for path in sorted(tables.glob("*.parquet")):
+        size = path.stat().st_size
+        digest.update(f"{path.name}:{size}:".encode())
+        with path.open("rb") as stream:
+            stream.seek(max(0, size - _END))
+            digest.update(stream.read())
+    for folder in (vectors, tables / "lancedb"):
+        if folder.is_dir():
+            for path in sorted(folder.glob("*.lance/data/*")):
+                digest.update(f"{path.relative_to(folder)}:{path.stat().st_size}:".encode())
+    return {"version": DERIVED_VERSION, "tables": digest.hexdigest()}
 
 
-def _stated(units: Columns, edges: Columns) -> Links:
-    """Return the relationships of each text unit; where it lists none, those that list it."""
-    edge_rows = _rows_of(edges["id"])
-    listing: dict[str, list[int]] = defaultdict(list)
-    for row, listed in enumerate(edges["text_unit_ids"]):
-        for key in listed or ():
-            listing[key].append(row)
-    return Links.of_lists(
-        [
-            _known(listed, edge_rows) or listing.get(key, [])
-            for key, listed in zip(units["id"], units["relationship_ids"], strict=True)
-        ]
-    )
+class _Rows(Sequence[Item]):
+    """A sequence that makes its items when they are asked for."""
+
+    def __init__(self, count: int) -> None:
+        self._count = count
+
+    def __len__(self) -> int:
+        return self._count
+
+    def _item(self, row: int) -> Item:
+        raise NotImplementedError
+
+    @overload
+    def __getitem__(self, row: int) -> Item: ...
+    @overload
+    def __getitem__(self, row: slice) -> Sequence[Item]: ...
+    def __getitem__(self, row: int | slice) -> Item | Sequence[Item]:
+        if isinstance(row, slice):
+            return [self._item(each) for each in range(*row.indices(self._count))]
+        if not 0 <= row < self._count:
+            raise IndexError(row)
+        return self._item(row)
 
 
-def _community(row: Mapping[str, Any], entity_rows: RowOf, unit_rows: RowOf) -> Community:
-    return Community(
-        number=row["community"],
-        level=row["level"],
-        entities=_known(row["entity_ids"], entity_rows),
-        text_units=_known(row["text_unit_ids"], unit_rows),
-    )
+class _Places(_Rows[tuple[Place, ...]]):
+    """Where each text unit stands."""
 
+    def __init__(self, arrays: Arrays) -> None:
+        super().__init__(len(arrays["starts"]) - 1)
+        self._arrays = arrays
+        self._paths = Texts(arrays["paths"], arrays["paths_ends"])
 
-def _report(row: Mapping[str, Any]) -> ContextReport:
-    return ContextReport(
-        number=row["community"],
-        title=row["title"],
-        content=row["full_content"],
-        rank=row["rank"] or 0.0,
-        summary=row["summary"] or "",
-    )
-
-
-def _claims(tables: Path) -> dict[str, list[ContextClaim]]:
-    """Return the claims by subject; an index that was built without them has none."""
-    claims: dict[str, list[ContextClaim]] = defaultdict(list)
-    if (tables / "covariates.parquet").exists():
-        for row in read_rows(tables, "covariates"):
-            claim = Claim(
-                subject=row["subject_id"],
-                object=row["object_id"] or "",
-                type=row["type"] or "",
-                status=row["status"] or "",
-                start_date=row["start_date"] or "",
-                end_date=row["end_date"] or "",
-                description=row["description"] or "",
-                source_text=row["source_text"] or "",
+    def _item(self, row: int) -> tuple[Place, ...]:
+        start, end = self._arrays["starts"][row : row + 2].tolist()
+        columns = (self._arrays[name][start:end].tolist() for name in _PLACE_COLUMNS)
+        return tuple(
+            Place(
+                path=self._paths[path],
+                page=None if page < 0 else page,
+                row=None if record < 0 else record,
             )
-            number = row["human_readable_id"]
-            claims[claim.subject].append(ContextClaim(number=number, claim=claim))
-    return dict(claims)
+            for path, page, record in zip(*columns, strict=True)
+        )
 
 
-def _places(tables: Path, units: Columns) -> list[tuple[Place, ...]]:
-    """Return where each text unit stands; without our table of places, the document it is from."""
-    if (tables / "sources.parquet").exists():
-        places: dict[str, list[Place]] = defaultdict(list)
-        for row in read_rows(tables, "sources"):
-            place = Place(path=row["path"], page=row["page"], row=row["row"])
-            places[row["text_unit_id"]].append(place)
-        return [tuple(places[key]) for key in units["id"]]
-    documents = read_columns(tables, "documents", ("id", "title"))
-    titles = dict(zip(documents["id"], documents["title"], strict=True))
-    return [(Place(path=titles[key]),) if titles.get(key) else () for key in units["document_id"]]
+_PLACE_COLUMNS = ("path_rows", "pages", "records")
 
 
-def _vectors(folder: Path, table: str, rows: RowOf) -> Vectors | None:
-    """Return a vector table; an index without rows for it has none."""
-    if not (folder / f"{table}.lance").is_dir():
-        return None
-    import lancedb
+class _Claims(Mapping[int, Sequence[ContextClaim]]):
+    """Row of an entity → claims about it."""
 
-    try:
-        content = lancedb.connect(str(folder)).open_table(table).to_arrow()
-    except (OSError, ValueError, RuntimeError) as error:
-        raise TableNotFoundError(
-            f"the vectors {table!r} in {folder} cannot be read ({type(error).__name__}): build the "
-            "index again with 'holodeck index --force'"
-        ) from error
-    if not len(content):
-        return None
-    column = content["vector"].combine_chunks()
-    matrix = np.asarray(column.flatten(), dtype=np.float32).reshape(len(column), -1)
-    of_row = [rows.get(key, -1) for key in content["id"].to_pylist()]
-    found = np.asarray(of_row, dtype=np.int64)
-    if (found < 0).any():
-        matrix, found = matrix[found >= 0], found[found >= 0]
-    return Vectors(rows=found, matrix=matrix)
+    def __init__(self, arrays: Arrays) -> None:
+        self._numbers = arrays["numbers"]
+        self._fields = {name: _texts(arrays, name) for name in _CLAIM_FIELDS}
+        self._links = _links(arrays)
+        self._known = self._links.counts.nonzero()[0].tolist() if len(self._numbers) else []
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._known)
+
+    def __getitem__(self, row: int) -> Sequence[ContextClaim]:
+        rows = self._links.of(row).tolist()
+        if not rows:
+            raise KeyError(row)
+        return [
+            ContextClaim(
+                number=int(self._numbers[each]),
+                claim=Claim(**{name: texts[each] for name, texts in self._fields.items()}),
+            )
+            for each in rows
+        ]
+
+
+_CLAIM_FIELDS = tuple(Claim.__dataclass_fields__)
+
+
+class _Reports(Mapping[int, ContextReport]):
+    """Community number → report; each is made once."""
+
+    def __init__(self, arrays: Arrays) -> None:
+        self._rows = {number: row for row, number in enumerate(arrays["numbers"].tolist())}
+        self._ranks: NDArray[Any] = arrays["ranks"]
+        self._titles = _texts(arrays, "titles")
+        self._contents = _texts(arrays, "contents")
+        self._summaries = _texts(arrays, "summaries")
+        self._made = lru_cache(maxsize=1 << 12)(self._make)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._rows)
+
+    def __contains__(self, number: object) -> bool:
+        return number in self._rows
+
+    def __getitem__(self, number: int) -> ContextReport:
+        return self._made(number)
+
+    def _make(self, number: int) -> ContextReport:
+        row = self._rows[number]
+        return ContextReport(
+            number=number,
+            title=self._titles[row],
+            content=self._contents[row],
+            rank=float(self._ranks[row]),
+            summary=self._summaries[row],
+        )
+
+
+def _part(arrays: Arrays, name: str) -> dict[str, NDArray[Any]]:
+    start = f"{name}."
+    return {
+        key.removeprefix(start): array for key, array in arrays.items() if key.startswith(start)
+    }
+
+
+def _texts(arrays: Arrays, name: str) -> Texts:
+    return Texts(arrays[name], arrays[f"{name}_ends"])
+
+
+def _links(arrays: Arrays, name: str = "") -> Links:
+    return Links(starts=arrays[f"{name}starts"], rows=arrays[f"{name}rows"])
+
+
+def _index(arrays: Arrays, prompts: Mapping[str, str]) -> GraphIndex:
+    entities = _part(arrays, "entities")
+    return GraphIndex(
+        entities=Entities(
+            ids=_texts(entities, "ids"),
+            titles=_texts(entities, "titles"),
+            types=_texts(entities, "types"),
+            descriptions=_texts(entities, "descriptions"),
+            numbers=entities["numbers"],
+            degrees=entities["degrees"],
+            edges=_links(_part(arrays, "joined")),
+            units=_links(_part(arrays, "mentions")),
+        ),
+        edges=_edges(_part(arrays, "edges")),
+        text_units=TextUnits(
+            ids=_texts(arrays, "units.ids"),
+            texts=_texts(arrays, "units.texts"),
+            lengths=arrays["units.lengths"],
+            edges=_links(_part(arrays, "stated")),
+            places=_Places(_part(arrays, "places")),
+        ),
+        claims=_Claims(_part(arrays, "claims")),
+        communities=_communities(_part(arrays, "communities")),
+        reports=_Reports(_part(arrays, "reports")),
+        entity_vectors=_vectors(_part(arrays, "entity_vectors")),
+        unit_vectors=_vectors(_part(arrays, "unit_vectors")),
+        words=SearchWords(
+            Names.from_arrays(_part(arrays, "names")),
+            {
+                name: WordIndex(_part(arrays, f"words.{name}"))
+                for name in ("titles", "entities", "edges", "units")
+            },
+        ),
+        spread=Spread(
+            entities=len(entities["numbers"]),
+            steps=_links(_part(arrays, "spread")),
+            shares=arrays["spread.shares"],
+        ),
+        prompts=prompts,
+    )
+
+
+def _edges(arrays: Arrays) -> Edges:
+    return Edges(
+        ids=_texts(arrays, "ids"),
+        names=_texts(arrays, "names"),
+        descriptions=_texts(arrays, "descriptions"),
+        **{name: arrays[name] for name in ("numbers", "weights", "sources", "targets", "ranks")},
+    )
+
+
+def _communities(arrays: Arrays) -> Communities:
+    return Communities(
+        entities=_links(arrays, "entity_"),
+        text_units=_links(arrays, "unit_"),
+        **{name: arrays[name] for name in ("numbers", "levels", "parents")},
+    )
+
+
+def _vectors(arrays: Arrays) -> Vectors | None:
+    return Vectors.from_arrays(arrays) if arrays else None
 
 
 def _prompts(tables: Path) -> dict[str, str]:

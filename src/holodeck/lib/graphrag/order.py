@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -14,6 +15,7 @@ from holodeck.lib.contracts import Failure, Progress
 from holodeck.lib.graphrag.build import STEPS, Build
 from holodeck.lib.graphrag.config import build_graphrag_config
 from holodeck.lib.graphrag.library import run_workflows
+from holodeck.lib.graphrag.open_index import derive_index
 from holodeck.lib.graphrag.thinkers import open_claim_steps, open_index_steps
 from holodeck.lib.imports import load_object
 from holodeck.lib.resources import ResolvedTool, Resources
@@ -138,7 +140,6 @@ async def run_order(
         vectors_dir=order.vectors,
     )
 
-    labels = {step.workflow: step.label for step in STEPS if step.label}
     chosen = [step for step in STEPS if build.claims is not None or not step.only_with_claims]
 
     def bound(function: str) -> Callable[[], Awaitable[None]]:
@@ -148,12 +149,9 @@ async def run_order(
         return run
 
     try:
-        await run_workflows(
-            config,
-            [step.workflow for step in chosen],
-            {step.workflow: bound(step.function) for step in chosen if step.function},
-            lambda name: report(Progress(step=labels[name])) if name in labels else None,
-        )
+        await run_workflows(config, {step.workflow: bound(step.function) for step in chosen})
     finally:
         await build.embedding.close()
+    # Here and not at the first search: it takes a while, and the store is open in this process.
+    await asyncio.to_thread(derive_index, order.output, order.vectors)
     return build

@@ -74,7 +74,9 @@ class RecordReader:
         found = [self._record(raw, _Tally()) for raw in raws]
         patterns = [part for raw in raws for part in raw.fields if _PLACEHOLDER.fullmatch(part)]
         self._placeholders = frozenset(name_key(part) for part in patterns)
-        self._echoes = frozenset(_signature(each) for each in found if not isinstance(each, str))
+        echoes = [each for each in found if not isinstance(each, str)]
+        self._echoes = frozenset(map(_signature, echoes))
+        self._echoed_names = frozenset(_name_keys(each) for each in echoes)
 
     def read(self, reply: str, text: str = "") -> ParsedReply:
         """Return the records of one reply.
@@ -113,7 +115,8 @@ class RecordReader:
         )
 
     def _is_echo(self, record: Parsed, text: str) -> bool:
-        if _signature(record) not in self._echoes:
+        # Names first: they are short, and hardly any record has those of an example.
+        if _name_keys(record) not in self._echoed_names or _signature(record) not in self._echoes:
             return False
         said = name_key(text)
         return not all(name_key(name) in said for name in _names(record))
@@ -228,15 +231,13 @@ def _names(record: Parsed) -> tuple[str, ...]:
     return (record.title,) if isinstance(record, Entity) else (record.source, record.target)
 
 
+def _name_keys(record: Parsed) -> tuple[str, ...]:
+    return tuple(map(name_key, _names(record)))
+
+
 def _signature(record: Parsed) -> tuple[str, ...]:
-    if isinstance(record, Entity):
-        return ("entity", name_key(record.title), name_key(record.description))
-    return (
-        "relationship",
-        name_key(record.source),
-        name_key(record.target),
-        name_key(record.description),
-    )
+    kind = "entity" if isinstance(record, Entity) else "relationship"
+    return (kind, *_name_keys(record), name_key(record.description))
 
 
 def parse_extraction(reply: str) -> Extraction:

@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
 from holodeck.errors import AuthenticationError, ProviderError
 from holodeck.lib.contracts import (
@@ -25,7 +26,7 @@ from holodeck.lib.graphrag.accept import (
     asked_again,
 )
 from holodeck.lib.graphrag.chain import Asker, Judge, Kept, Memo
-from holodeck.lib.graphrag.parse import RecordReader, join_extractions
+from holodeck.lib.graphrag.parse import ParsedReply, RecordReader, join_extractions
 from holodeck.lib.graphrag.parse_claims import parse_claims
 from holodeck.lib.graphrag.parse_report import about_report, parse_report
 from holodeck.lib.graphrag.prompts import fill
@@ -105,11 +106,15 @@ class PromptedIndexSteps:
         prompt = self._prompt("extract", entity_types=self._entity_types, input_text=text)
         sent = self._neutral["extract"](text)
 
+        @cache
+        def read(reply: str) -> ParsedReply:
+            return self._reader.read(reply, sent)
+
         def judge(reply: ChatReply) -> Complaint | None:
-            return about_extraction(reply, self._reader.read(reply.text, sent))
+            return about_extraction(reply, read(reply.text))
 
         kept, failed = await self._chain("extract", prompt, judge, "glean", "glean_more")
-        parsed = [self._reader.read(reply, sent).extraction for reply in kept.replies]
+        parsed = [read(reply).extraction for reply in kept.replies]
         found = join_extractions(parsed)
         again = Counter(found.repairs)
         if kept.asked_again:

@@ -189,5 +189,5 @@ class _Watched:
 
     async def claims(self, text: str) -> Sequence[Claim]:
         if not isinstance(self.inner, ClaimSteps):
-            raise AssertionError("claims are asked of the steps that find them")
+            raise TypeError("claims are asked of steps that find none")
         return await self.inner.claims(text)

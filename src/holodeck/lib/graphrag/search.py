@@ -8,11 +8,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from holodeck.errors import NotInitializedError, SearchError
 from holodeck.lib.contracts import AnswerSteps, ContextReport
 from holodeck.lib.graphrag.graph_index import GraphIndex
 from holodeck.lib.graphrag.local_context import LocalQuestion, select_local
-from holodeck.lib.graphrag.open_index import open_index
+from holodeck.lib.graphrag.open_index import open_generation
 from holodeck.lib.graphrag.thinkers import open_answer_steps
 from holodeck.lib.graphrag.write_context import report_batch
 from holodeck.lib.questions import accept_question
@@ -21,7 +23,6 @@ from holodeck.lib.results import SearchResult, Source
 from holodeck.models.tool import GraphRAGConfig, VectorstoreTool
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from holodeck.lib.graphrag.storage import GraphRAGStorage
@@ -89,7 +90,7 @@ class BaseSearchEngine(ABC):
             TableNotFoundError: A table is missing or damaged.
         """
         if self._index is None:
-            self._index = open_index(self.storage.output_dir, self.storage.vectors_dir)
+            self._index = open_generation(self.storage.output_dir, self.storage.vectors_dir)
 
     async def search(self, query: str, *, answer: bool = True) -> SearchResult:
         """Answer a question; without ``answer``, return context and sources only.
@@ -207,8 +208,11 @@ class GlobalSearchEngine(BaseSearchEngine):
             response, more = given.text, given.notes
         cited = _cited(response, "Reports")
         ordered = sorted(reports, key=lambda r: cited.get(r.number, len(cited)))
+        communities = index.communities
         units = dict.fromkeys(
-            unit for report in ordered for unit in index.communities[report.number].text_units
+            unit
+            for report in ordered
+            for unit in communities.text_units.of(communities.row_of[report.number]).tolist()
         )
         return SearchResult(
             response=response,
@@ -223,7 +227,7 @@ class GlobalSearchEngine(BaseSearchEngine):
     def _reports(self, index: GraphIndex) -> list[ContextReport]:
         """Return the finest report of at most the level for every entity, best first."""
         level = min(self._graphrag.community_level, index.deepest_level)
-        numbers = sorted(set(index.finest_communities(level).values()))
+        numbers = np.unique(index.finest_communities(level)).tolist()
         reports = [index.reports[number] for number in numbers if number in index.reports]
         return sorted(reports, key=lambda r: (-r.rank, r.number))
 

@@ -2,75 +2,153 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import cached_property
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from holodeck.lib.graphrag.names import name_key
+from holodeck.lib.indexes.arrays import Arrays
+from holodeck.lib.indexes.texts import Finder, Texts
 from holodeck.lib.ranking.words import WordIndex
 
 __all__ = ["SearchWords"]
+
+LONGEST_NAME = 12
+"""Words of a name that are looked for in a question; what is longer is a sentence."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Names:
+    """Names that questions may hold.
+
+    Attributes:
+        names: What of each title is compared.
+        rows: The entity of each.
+        finder: Finds a name among them.
+        longest: Words of the longest.
+        entities: How many entities there are.
+    """
+
+    names: Texts
+    rows: NDArray[np.int64]
+    finder: Finder
+    longest: int
+    entities: int
+
+    @classmethod
+    def of(cls, titles: Sequence[str]) -> Names:
+        """Return what titles are looked for by."""
+        kept = {
+            # One letter or figure is no name to go by.
+            row: " ".join(_words(title))
+            for row, title in enumerate(titles)
+            if len(name_key(title)) > 1
+        }
+        kept = {row: name for row, name in kept.items() if name}
+        names = Texts.of(kept.values())
+        words = (name.count(" ") + 1 for name in kept.values())
+        return cls(
+            names=names,
+            rows=np.fromiter(kept, dtype=np.int64, count=len(kept)),
+            finder=Finder.of(names),
+            longest=min(LONGEST_NAME, max(words, default=0)),
+            entities=len(titles),
+        )
+
+    @property
+    def arrays(self) -> dict[str, NDArray[np.generic]]:
+        """The names as arrays."""
+        return {
+            "names": self.names.content,
+            "name_ends": self.names.ends,
+            "name_rows": self.rows,
+            "name_marks": self.finder.marks,
+            "name_order": self.finder.rows,
+            "longest": np.array([self.longest, self.entities]),
+        }
+
+    @classmethod
+    def from_arrays(cls, arrays: Arrays) -> Names:
+        """Return what ``arrays`` of another one said."""
+        names = Texts(arrays["names"], arrays["name_ends"])
+        longest, entities = arrays["longest"].tolist()
+        return cls(
+            names=names,
+            rows=arrays["name_rows"],
+            finder=Finder(names, arrays["name_marks"], arrays["name_order"]),
+            longest=longest,
+            entities=entities,
+        )
+
+    def held_by(self, question: str) -> dict[int, int]:
+        """Return entity → words of its name, for each whose whole name the question holds.
+
+        A name that is part of a longer one which the question holds there does not count.
+        """
+        words = _words(question)
+        spans = [
+            (start, size)
+            for start in range(len(words))
+            for size in range(min(self.longest, len(words) - start), 0, -1)
+        ]
+        texts = [" ".join(words[start : start + size]) for start, size in spans]
+        held: dict[int, int] = {}
+        free = 0  # the first word that no name was found at
+        for (start, size), found in zip(spans, self.finder.find(texts), strict=True):
+            if found and start >= free:
+                held |= dict.fromkeys(self.rows[found].tolist(), size)
+                free = start + size
+        return held
 
 
 class SearchWords:
     """The words of titles, descriptions and texts.
 
     Args:
-        titles: Titles of the entities.
-        entities: Their descriptions.
-        edges: Descriptions of the relationships.
-        units: Texts of the text units.
+        names: Of the entities.
+        indexes: ``titles``, ``entities`` (titles and descriptions), ``edges`` and ``units``.
     """
 
-    def __init__(
-        self,
+    def __init__(self, names: Names, indexes: Mapping[str, WordIndex]) -> None:
+        self.names = names
+        self.titles = indexes["titles"]
+        self.entities = indexes["entities"]
+        self.edges = indexes["edges"]
+        self.units = indexes["units"]
+
+    @classmethod
+    def of(
+        cls,
         *,
         titles: Sequence[str],
-        entities: Sequence[str],
-        edges: Sequence[str],
-        units: Sequence[str],
-    ) -> None:
-        self._titles = titles
-        self._entities = entities
-        self.titles = WordIndex(titles)
-        self.entities = WordIndex(map("{} {}".format, titles, entities))
-        self.edges = WordIndex(edges)
-        self.units = WordIndex(units)
+        entities: Iterable[str],
+        edges: Iterable[str],
+        units: Iterable[str],
+    ) -> SearchWords:
+        """Return the words of records.
 
-    def named(self, question: str) -> NDArray[np.float64]:
-        """Return, for each entity, the words of its name if the question holds all of it, else 0.
-
-        A name that is part of a longer one which the question holds there does not count.
+        Args:
+            titles: Titles of the entities.
+            entities: Their descriptions.
+            edges: Descriptions of the relationships.
+            units: Texts of the text units.
         """
-        words = _words(question)
-        counts = np.zeros(len(self._titles))
-        start = 0
-        while start < len(words):
-            longest = min(self._longest, len(words) - start)
-            for size in range(longest, 0, -1):
-                rows = self._names.get(" ".join(words[start : start + size]), ())
-                if rows:
-                    counts[list(rows)] = size
-                    start += size - 1
-                    break
-            start += 1
+        texts = {
+            "titles": titles,
+            "entities": map("{} {}".format, titles, entities),
+            "edges": edges,
+            "units": units,
+        }
+        return cls(Names.of(titles), {name: WordIndex.of(each) for name, each in texts.items()})
+
+    def named(self, question: str) -> NDArray[np.float32]:
+        """Return the words of each entity's name if the question holds all of it, else 0."""
+        counts = np.zeros(self.names.entities, dtype=np.float32)
+        held = self.names.held_by(question)
+        counts[list(held)] = list(held.values())
         return counts
-
-    @cached_property
-    def _names(self) -> dict[str, list[int]]:
-        names: dict[str, list[int]] = {}
-        for row, title in enumerate(self._titles):
-            # One letter or figure is no name to go by.
-            if len(name_key(title)) > 1:
-                names.setdefault(" ".join(_words(title)), []).append(row)
-        names.pop("", None)
-        return names
-
-    @cached_property
-    def _longest(self) -> int:
-        return max((name.count(" ") + 1 for name in self._names), default=0)
 
 
 def _words(text: str) -> list[str]:

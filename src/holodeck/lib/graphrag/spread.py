@@ -7,9 +7,12 @@ meets often is relevant, whether or not it shares a word with the question.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from holodeck.lib.graphrag.links import Links
 
 __all__ = ["Spread", "spread_over"]
 
@@ -17,8 +20,10 @@ DAMPING = 0.85
 """Share of steps that go on; the others start anew."""
 STEPS = 25
 """Steps after which less than a fiftieth of the walk is still to come."""
+LEAST = 2e-5
+"""Share of the walk at a node that is followed on: a great graph is walked near the seeds only."""
 
-Reals = NDArray[np.float64]
+Reals = NDArray[np.floating]
 Rows = NDArray[np.int64]
 
 
@@ -28,33 +33,53 @@ class Spread:
 
     Attributes:
         entities: How many of the nodes are entities.
-        nodes: How many nodes there are.
-        sources: Node that each step leads from.
-        targets: Node that each step leads to, in order: the sums go through memory once.
-        shares: Probability of each step.
+        steps: The nodes that a step from each node leads to.
+        shares: Probability of each step, in the order of ``steps.rows``.
     """
 
     entities: int
-    nodes: int
-    sources: Rows
-    targets: Rows
-    shares: Reals
+    steps: Links
+    shares: NDArray[np.float32]
 
-    def walk(self, seeds: Reals) -> tuple[Reals, Reals]:
+    @property
+    def nodes(self) -> int:
+        """How many nodes there are."""
+        return len(self.steps.starts) - 1
+
+    def walk(self, seeds: Reals, least: float = LEAST) -> tuple[Reals, Reals]:
         """Return how often a walk that starts at ``seeds`` is at each entity and each text unit.
 
         Seeds of which none is positive give zeros.
+
+        Args:
+            seeds: Weight of each node as a beginning.
+            least: Share of the walk at a node below which it ends there; 0 follows all.
         """
         total = seeds.sum()
         if total <= 0:
             return np.zeros(self.entities), np.zeros(self.nodes - self.entities)
-        start = seeds / total
-        at = start
-        for _ in range(STEPS):
-            moved = at.take(self.sources) * self.shares
-            gone_on = np.bincount(self.targets, weights=moved, minlength=self.nodes)
-            at = (1 - DAMPING) * start + DAMPING * gone_on
-        return at[: self.entities], at[self.entities :]
+        at = seeds / total
+        met = (1 - DAMPING) * at
+        for number in range(STEPS):
+            at = DAMPING * self._step(np.flatnonzero(at > least), at)
+            # The last step stands for all that would follow.
+            met += at if number == STEPS - 1 else (1 - DAMPING) * at
+        return met[: self.entities], met[self.entities :]
+
+    def _step(self, nodes: Rows, at: Reals) -> Reals:
+        """Return where those who are at ``nodes`` are after one step."""
+        starts = self.steps.starts[nodes]
+        counts = self.steps.starts[nodes + 1] - starts
+        ends = np.cumsum(counts)
+        if not len(nodes) or not ends[-1]:
+            return np.zeros(len(at))
+        taken = np.arange(ends[-1]) + np.repeat(starts - ends + counts, counts)
+        moved = np.repeat(at[nodes], counts) * self.shares[taken]
+        # Its stubs say that weights give whole numbers.
+        arrived: NDArray[Any] = np.bincount(
+            self.steps.rows[taken], weights=moved, minlength=len(at)
+        )
+        return arrived
 
 
 def spread_over(
@@ -87,13 +112,10 @@ def spread_over(
     worth = np.concatenate((heavy, heavy, mention, mention))
     nodes = entities + units
     out = np.bincount(begins, weights=worth, minlength=nodes)
-    order = np.argsort(ends, kind="stable")
-    begins, ends, worth = begins[order], ends[order], worth[order]
     shares = worth / np.where(out[begins] > 0, out[begins], 1.0)
+    order = np.argsort(begins, kind="stable")
     return Spread(
         entities=entities,
-        nodes=nodes,
-        sources=begins,
-        targets=ends,
-        shares=shares,
+        steps=Links.of_owners(begins, ends, nodes),
+        shares=shares[order].astype(np.float32),
     )

@@ -6,16 +6,28 @@ line reads what is written here.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from holodeck.errors import TableNotFoundError
 
-__all__ = ["ALWAYS", "OURS", "SCHEMAS", "read_columns", "read_rows", "write_rows"]
+__all__ = [
+    "ALWAYS",
+    "OURS",
+    "SCHEMAS",
+    "read_columns",
+    "read_rows",
+    "write_rows",
+    "write_vectors",
+]
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 _TEXT: Final = pa.string()
 _NUMBER: Final = pa.int64()
@@ -147,6 +159,34 @@ def write_rows(folder: Path, table: str, rows: Sequence[Mapping[str, Any]]) -> N
     """Write ``rows`` as ``folder/table.parquet``; the order is kept."""
     content = pa.Table.from_pylist(list(rows), schema=SCHEMAS[table])
     pq.write_table(content, folder / f"{table}.parquet", compression="zstd")
+
+
+def write_vectors(
+    folder: Path, table: str, ids: Sequence[str], parts: Iterable[NDArray[np.float32]], width: int
+) -> None:
+    """Write a vector table of ``folder``.
+
+    Args:
+        folder: A LanceDB.
+        table: Its name.
+        ids: One for each vector.
+        parts: The vectors in order, some at a time, so that not all need be held.
+        width: Numbers in a vector.
+    """
+    import lancedb
+
+    schema = pa.schema([("id", _TEXT), ("vector", pa.list_(pa.float32(), width))])
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        start = 0
+        for part in parts:
+            end = start + len(part)
+            column = pa.FixedSizeListArray.from_arrays(pa.array(part.reshape(-1)), width)
+            yield pa.record_batch([pa.array(ids[start:end], _TEXT), column], schema=schema)
+            start = end
+
+    content = pa.RecordBatchReader.from_batches(schema, batches())
+    lancedb.connect(str(folder)).create_table(table, content)
 
 
 def read_rows(

@@ -20,7 +20,7 @@ from typing import Any, TextIO
 from holodeck import errors
 from holodeck.lib.contracts import Progress
 from holodeck.lib.graphrag.build import Build
-from holodeck.lib.graphrag.library import leave_out_unused_workflows, quiet_environment
+from holodeck.lib.graphrag.library import bare_process, quiet_environment
 from holodeck.lib.graphrag.order import BuildOrder, run_order
 from holodeck.lib.resources import Resources
 
@@ -30,7 +30,7 @@ __all__ = ["main"]
 def main() -> int:
     """Carry out the order on standard input; 0 when the generation stands."""
     quiet_environment()
-    leave_out_unused_workflows()
+    bare_process()
     events = _private_stdout()
     order = BuildOrder.from_json(sys.stdin.readline())
     threading.Thread(target=_end_with_parent, daemon=True).start()

@@ -68,7 +68,7 @@ class _AzureClient(OpenAIClient):
             default_query={"api-version": self.access.api_version or DEFAULT_API_VERSION},
             max_retries=0,
             timeout=self.timeout,
-            http_client=self.direct_http(),
+            http_client=self.open_http(),
         )
 
     @property

@@ -6,13 +6,11 @@ Retries, limits, counts and the cache are wrappers around these (see ``wrappers`
 from __future__ import annotations
 
 import base64
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from openai import AsyncOpenAI
-from openai.types import CreateEmbeddingResponse, Embedding
-from openai.types.chat import ChatCompletion
 
 from holodeck.lib.contracts import ChatDelta, ChatModel, ChatReply, ChatRequest, Embedder
 from holodeck.lib.providers.access import ModelAccess
@@ -28,6 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["OpenAIChat", "OpenAIEmbedder"]
 
+_ENVELOPE = ("id", "object", "created", "model", "choices", "usage")
 _NO_COMPLETION = "it is no chat completion: check the URL"
 
 
@@ -51,18 +50,15 @@ class OpenAIChat(ChatModel):
             ProviderError: As the contract says; also when the reply has no choices.
             ContentFilterError: The model refused.
         """
-        arguments = self._arguments(request)
-        headers = self._client.request_headers
-
-        async def ask(client: AsyncOpenAI) -> Any:  # Any: a server may answer with a web page
-            return await client.chat.completions.create(**arguments, extra_headers=headers)
-
-        completion = await self._client.call(request.purpose, ask)
+        completion = await self._client.post(
+            request.purpose, "/chat/completions", self._arguments(request)
+        )
         seam = self._client.seam
-        if not isinstance(completion, ChatCompletion):
+        if completion is None or "choices" not in completion:
             raise seam.unusable(_NO_COMPLETION, retryable=False)
-        if not completion.choices:
-            raise seam.unusable(f"no choices ({completion.model_extra or 'and no error'})")
+        if not completion["choices"]:
+            rest = {k: v for k, v in completion.items() if k not in _ENVELOPE and v is not None}
+            raise seam.unusable(f"no choices ({rest or 'and no error'})")
         reply, refusal = reply_of(completion)
         return _accepted(seam, reply, refusal)
 
@@ -153,20 +149,19 @@ class OpenAIEmbedder(Embedder):
 
     async def _embed_batch(self, texts: Sequence[str]) -> NDArray[np.float32]:
         sent = [text or " " for text in texts]
-        headers = self._client.request_headers
-
-        async def ask(client: AsyncOpenAI) -> Any:  # Any: a server may answer with a web page
-            return await client.embeddings.create(
-                input=sent, **self._arguments, extra_headers=headers
-            )
-
-        response = await self._client.call("embed", ask)
+        response = await self._client.post(
+            "embed", "/embeddings", {"input": sent, **self._arguments}
+        )
         seam = self._client.seam
-        if not isinstance(response, CreateEmbeddingResponse) or response.data is None:
+        items = None if response is None else response.get("data")
+        if not isinstance(items, list):
             raise seam.unusable("it holds no embeddings: check the URL", retryable=False)
-        if len(response.data) != len(texts):
-            raise seam.unusable(f"{len(response.data)} vectors for {len(texts)} texts")
-        rows = [_row(each) for each in sorted(response.data, key=lambda each: each.index)]
+        if len(items) != len(texts):
+            raise seam.unusable(f"{len(items)} vectors for {len(texts)} texts")
+        try:
+            rows = [_row(each["embedding"]) for each in sorted(items, key=_index)]
+        except (KeyError, TypeError, ValueError) as error:
+            raise seam.unusable("an embedding in it cannot be read", retryable=False) from error
         try:
             vectors = unit_rows(rows, texts, width=self._width)
         except UnusableVectorError as error:
@@ -179,10 +174,14 @@ class OpenAIEmbedder(Embedder):
         await self._client.close()
 
 
-def _row(embedding: Embedding) -> NDArray[np.float32]:
+def _index(item: Mapping[str, Any]) -> int:  # Any: JSON
+    index: int = item["index"]
+    return index
+
+
+def _row(packed: object) -> NDArray[np.float32]:
     import numpy as np
 
-    packed: object = embedding.embedding  # a text where the server packs it, as it was asked to
-    if isinstance(packed, str):
+    if isinstance(packed, str):  # where the server packs it, as it was asked to
         return np.frombuffer(base64.b64decode(packed), dtype="<f4")
     return np.asarray(packed, dtype=np.float32)

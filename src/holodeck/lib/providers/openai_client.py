@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
+from httpx import AsyncClient
 from openai import AsyncOpenAI, DefaultAsyncHttpxClient, Omit, Timeout
 
 from holodeck.lib.providers.access import ModelAccess
 from holodeck.lib.providers.client import CONNECT_SECONDS, ModelClient
 from holodeck.lib.providers.endpoint import Endpoint, endpoint_of
 from holodeck.lib.providers.openai_errors import CLIENT_ERRORS, ErrorSeam
+from holodeck.lib.providers.openai_wire import body_of
 from holodeck.lib.providers.seam import Seam
+from holodeck.lib.providers.transport import open_http
 
 __all__ = ["OpenAIClient"]
 
@@ -39,7 +43,7 @@ class OpenAIClient(ModelClient[AsyncOpenAI]):
             base_url=self.endpoint.url,
             max_retries=0,
             timeout=self.timeout,
-            http_client=self.direct_http(),
+            http_client=self.open_http(),
         )
 
     @staticmethod
@@ -61,9 +65,25 @@ class OpenAIClient(ModelClient[AsyncOpenAI]):
             return {"Authorization": Omit()}  # type: ignore[dict-item]  # the client's word for "send none"
         return {}
 
-    def direct_http(self) -> DefaultAsyncHttpxClient | None:
-        """Return a transport that ignores the environment's proxies, for a server right here."""
-        return DefaultAsyncHttpxClient(trust_env=False) if self.endpoint.is_loopback else None
+    def open_http(self) -> AsyncClient:
+        """Return what carries the requests."""
+        return open_http(DefaultAsyncHttpxClient, is_loopback=self.endpoint.is_loopback)
+
+    async def post(self, purpose: str, path: str, body: Mapping[str, Any]) -> dict[str, Any] | None:
+        """Send JSON and return the JSON object that came back; ``None``: it was none.
+
+        Past the typed methods of the client, which take longer than all else of a call: they walk
+        through what is sent, and build objects of what comes back.
+
+        Raises:
+            ProviderError: What the seam makes of the client's error.
+        """
+        headers = self.request_headers
+
+        async def send(client: AsyncOpenAI) -> object:
+            return await client.post(path, cast_to=object, body=body, options={"headers": headers})
+
+        return body_of(await self.call(purpose, send))
 
     @property
     def timeout(self) -> Timeout:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from typing import Any
 
-from openai.types.chat import ChatCompletion, ChatCompletionChunk
+from openai.types.chat import ChatCompletionChunk
 from openai.types.chat.chat_completion_chunk import ChoiceDeltaToolCall
 from openai.types.completion_usage import CompletionUsage
 
 from holodeck.lib.contracts import ChatReply, ChatRequest, Message, Tool, ToolCall, Usage
 from holodeck.lib.providers.model_names import counts_thoughts
 
-__all__ = ["StreamedReply", "chat_arguments", "reply_of"]
+__all__ = ["StreamedReply", "body_of", "chat_arguments", "reply_of"]
 
 Json = dict[str, Any]  # Any: JSON
 
@@ -63,21 +64,40 @@ def _usage(usage: CompletionUsage | None) -> Usage:
     return Usage(input_tokens=usage.prompt_tokens or 0, output_tokens=usage.completion_tokens or 0)
 
 
-def reply_of(completion: ChatCompletion) -> tuple[ChatReply, str | None]:
+def body_of(answer: object) -> Json | None:
+    """Return the JSON object that a server answered with, whatever it called it; else ``None``."""
+    if isinstance(answer, str):  # the client's word for: it was not declared as JSON
+        try:
+            answer = json.loads(answer)
+        except ValueError:
+            return None
+    return answer if isinstance(answer, dict) else None
+
+
+def reply_of(completion: Json) -> tuple[ChatReply, str | None]:
     """Return the reply of the first choice, and the refusal if the model gave one."""
-    choice = completion.choices[0]
+    choice: Json = completion["choices"][0]
+    message: Json = choice.get("message") or {}
     calls = tuple(
-        ToolCall(id=call.id, name=call.function.name, arguments=call.function.arguments)
-        for call in choice.message.tool_calls or ()
-        if call.type == "function"
+        ToolCall(
+            id=call.get("id") or "",
+            name=call["function"]["name"],
+            arguments=call["function"].get("arguments") or "",
+        )
+        for call in message.get("tool_calls") or ()
+        if call.get("type", "function") == "function"
     )
+    used: Json = completion.get("usage") or {}
     reply = ChatReply(
-        text=choice.message.content or "",
-        finish_reason=choice.finish_reason or "stop",
-        usage=_usage(completion.usage),
+        text=message.get("content") or "",
+        finish_reason=choice.get("finish_reason") or "stop",
+        usage=Usage(
+            input_tokens=used.get("prompt_tokens") or 0,
+            output_tokens=used.get("completion_tokens") or 0,
+        ),
         tool_calls=calls,
     )
-    return reply, choice.message.refusal
+    return reply, message.get("refusal")
 
 
 @dataclass

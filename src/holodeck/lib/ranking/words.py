@@ -1,4 +1,4 @@
-"""BM25 over texts that are held in memory (Robertson and Zaragoza, 2009)."""
+"""BM25 over texts, from postings that were made once (Robertson and Zaragoza, 2009)."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from holodeck.lib.indexes.arrays import Arrays
+from holodeck.lib.indexes.texts import Finder, Texts
 from holodeck.lib.ranking.stems import stem
 from holodeck.lib.ranking.terms import question_terms, text_terms
 
@@ -21,10 +23,21 @@ class WordIndex:
     """The words of texts: ``scores`` ranks them by a question.
 
     Args:
-        texts: Row ``i`` of every score belongs to ``texts[i]``.
+        arrays: What ``arrays`` of another one returned; row ``i`` of every score belongs to the
+            ``i``-th text.
     """
 
-    def __init__(self, texts: Iterable[str]) -> None:
+    def __init__(self, arrays: Arrays) -> None:
+        self.arrays = arrays
+        self._size = int(arrays["size"][0])
+        self._starts, self._rows = arrays["starts"], arrays["rows"]
+        self._weights = arrays["weights"]
+        terms = Texts(arrays["terms"], arrays["term_ends"])
+        self._terms = Finder(terms, arrays["term_marks"], arrays["term_rows"])
+
+    @classmethod
+    def of(cls, texts: Iterable[str]) -> WordIndex:
+        """Return the words of texts."""
         terms: dict[str, int] = {}
         columns: list[int] = []
         counts: list[int] = []
@@ -34,36 +47,57 @@ class WordIndex:
             columns += [terms.setdefault(term, len(terms)) for term in bag]
             counts += bag.values()
             sizes.append(len(bag))
-        self._terms = terms
-        self._size = len(sizes)
-        rows = np.repeat(np.arange(len(sizes)), sizes)
-        frequency = np.asarray(counts, dtype=np.float64)
-        column = np.asarray(columns, dtype=np.int64)
-        self._starts, self._rows, self._weights = self._postings(rows, column, frequency)
+        listed = Texts.of(terms)
+        finder = Finder.of(list(terms))
+        postings = _postings(
+            np.repeat(np.arange(len(sizes), dtype=np.int32), sizes),
+            np.asarray(columns, dtype=np.int64),
+            np.asarray(counts, dtype=np.float64),
+            texts=len(sizes),
+            terms=len(terms),
+        )
+        return cls(
+            {
+                **postings,
+                "size": np.array([len(sizes)]),
+                "terms": listed.content,
+                "term_ends": listed.ends,
+                "term_marks": finder.marks,
+                "term_rows": finder.rows,
+            }
+        )
 
-    def _postings(
-        self, rows: NDArray[np.int64], column: NDArray[np.int64], frequency: NDArray[np.float64]
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-        """Return where the postings of each term start, their texts and their weights."""
-        lengths = np.bincount(rows, weights=frequency, minlength=self._size)
-        mean = lengths.mean() if self._size else 1.0
-        holders = np.bincount(column, minlength=len(self._terms))
-        rarity = np.log1p((self._size - holders + 0.5) / (holders + 0.5))
-        saturation = frequency + K1 * (1 - B + B * lengths[rows] / mean)
-        weights = rarity[column] * frequency * (K1 + 1) / saturation
-        order = np.argsort(column, kind="stable")
-        starts = np.concatenate(([0], np.cumsum(holders)))
-        return starts, rows[order], weights[order]
-
-    def scores(self, question: str) -> NDArray[np.float64]:
+    def scores(self, question: str) -> NDArray[np.float32]:
         """Return the score of every text; 0 for one that shares no term with the question."""
-        scores = np.zeros(self._size)
-        for term in _distinct(question_terms(question)):
-            column = self._terms.get(term)
-            if column is not None:
-                found = slice(self._starts[column], self._starts[column + 1])
-                scores[self._rows[found]] += self._weights[found]
+        scores = np.zeros(self._size, dtype=np.float32)
+        for found in self._terms.find(_distinct(question_terms(question))):
+            for column in found:
+                part = slice(self._starts[column], self._starts[column + 1])
+                scores[self._rows[part]] += self._weights[part]
         return scores
+
+
+def _postings(
+    rows: NDArray[np.int32],
+    columns: NDArray[np.int64],
+    frequency: NDArray[np.float64],
+    *,
+    texts: int,
+    terms: int,
+) -> dict[str, NDArray[np.generic]]:
+    """Return where the postings of each term start, their texts and their weights."""
+    lengths = np.bincount(rows, weights=frequency, minlength=texts)
+    mean = lengths.mean() if texts else 1.0
+    holders = np.bincount(columns, minlength=terms)
+    rarity = np.log1p((texts - holders + 0.5) / (holders + 0.5))
+    saturation = frequency + K1 * (1 - B + B * lengths[rows] / max(mean, 1.0))
+    weights = rarity[columns] * frequency * (K1 + 1) / saturation
+    order = np.argsort(columns, kind="stable")
+    return {
+        "starts": np.concatenate(([0], np.cumsum(holders))),
+        "rows": rows[order],
+        "weights": weights[order].astype(np.float32),
+    }
 
 
 def _distinct(terms: Sequence[str]) -> list[str]:

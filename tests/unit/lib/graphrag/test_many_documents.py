@@ -12,24 +12,17 @@ import numpy as np
 import pytest
 
 from holodeck.lib.contracts import Answer, AnswerContext, ContextReport
-from holodeck.lib.documents import Place
-from holodeck.lib.graphrag.graph_index import (
-    Community,
-    Edges,
-    Entities,
-    GraphIndex,
-    Links,
-    TextUnits,
-    Vectors,
-)
+from holodeck.lib.graphrag.graph_index import GraphIndex
 from holodeck.lib.graphrag.local_context import (
     RANKINGS,
     LocalQuestion,
     LocalSelection,
     select_local,
 )
+from holodeck.lib.graphrag.open_index import open_index
 from holodeck.lib.graphrag.search import GlobalSearchEngine
 from holodeck.lib.graphrag.storage import GraphRAGStorage
+from holodeck.lib.graphrag.tables import write_rows, write_vectors
 from holodeck.lib.graphrag.values import LOCAL_VALUES
 from holodeck.lib.tokens import count_tokens
 from holodeck.models.tool import VectorstoreTool
@@ -42,57 +35,68 @@ DOCUMENTS = 120
 HUB = DOCUMENTS
 NAMELESS = DOCUMENTS
 PERSONS = [f"Person {number}" for number in range(DOCUMENTS)]
+NAMELESS_TEXT = "The lighthouse keeper retired early."
 TEXTS = [f"{person} visited Orion in the year {n}." for n, person in enumerate(PERSONS)]
 
 
-def vectors(texts: Sequence[str]) -> Vectors:
-    matrix = np.array([word_vector(text, 256) for text in texts], dtype=np.float32)
-    return Vectors(rows=np.arange(len(texts)), matrix=matrix)
-
-
 @pytest.fixture(scope="module")
-def index() -> GraphIndex:
+def index(tmp_path_factory: pytest.TempPathFactory) -> GraphIndex:
+    folder = tmp_path_factory.mktemp("many")
     titles = [*PERSONS, "Orion"]
-    texts = [*TEXTS, "The lighthouse keeper retired early."]
     every = range(DOCUMENTS)
-    return GraphIndex(
-        entities=Entities(
-            ids=[f"e{row}" for row in range(len(titles))],
-            numbers=list(range(len(titles))),
-            titles=titles,
-            types=["" for _ in titles],
-            descriptions=[f"{title} is known" for title in titles],
-            degrees=[1] * DOCUMENTS + [DOCUMENTS],
-            edges=Links.of_lists([*([row] for row in every), list(every)]),
-            units=Links.of_lists([*([row] for row in every), list(every)]),
-        ),
-        edges=Edges(
-            ids=[f"r{row}" for row in every],
-            numbers=list(every),
-            source_titles=PERSONS,
-            target_titles=["Orion"] * DOCUMENTS,
-            descriptions=[f"{person} visited Orion" for person in PERSONS],
-            weights=[1.0] * DOCUMENTS,
-            sources=np.arange(DOCUMENTS),
-            targets=np.full(DOCUMENTS, HUB),
-            ranks=np.ones(DOCUMENTS, dtype=np.int64),
-        ),
-        text_units=TextUnits(
-            ids=[f"u{row}" for row in range(len(texts))],
-            texts=texts,
-            edges=Links.of_lists([*([row] for row in every), []]),
-            places=[[Place(path=f"{row}.txt")] for row in range(len(texts))],
-        ),
-        claims={},
-        communities={
-            row: Community(number=row, level=0, entities=[row], text_units=[row]) for row in every
-        },
-        reports={
-            row: ContextReport(number=row, title=PERSONS[row], content=TEXTS[row]) for row in every
-        },
-        entity_vectors=vectors(titles),
-        unit_vectors=vectors(texts),
+    units = {f"u{row}": text for row, text in enumerate([*TEXTS, NAMELESS_TEXT])}
+    write_rows(
+        folder,
+        "entities",
+        [
+            {
+                "id": f"e{row}",
+                "human_readable_id": row,
+                "title": title,
+                "description": f"{title} is known",
+                "text_unit_ids": [f"u{row}"] if row < HUB else [f"u{each}" for each in every],
+                "degree": 1 if row < HUB else DOCUMENTS,
+            }
+            for row, title in enumerate(titles)
+        ],
     )
+    write_rows(
+        folder,
+        "relationships",
+        [
+            {
+                "id": f"r{row}",
+                "human_readable_id": row,
+                "source": person,
+                "target": "Orion",
+                "description": f"{person} visited Orion",
+                "weight": 1.0,
+                "combined_degree": 1,
+                "text_unit_ids": [f"u{row}"],
+            }
+            for row, person in enumerate(PERSONS)
+        ],
+    )
+    write_rows(folder, "text_units", [{"id": key, "text": text} for key, text in units.items()])
+    places = [{"text_unit_id": key, "path": f"{row}.txt"} for row, key in enumerate(units)]
+    write_rows(folder, "sources", places)
+    communities = [
+        {"community": row, "level": 0, "entity_ids": [f"e{row}"], "text_unit_ids": [f"u{row}"]}
+        for row in every
+    ]
+    write_rows(folder, "communities", communities)
+    reports = [
+        {"community": row, "title": PERSONS[row], "full_content": TEXTS[row]} for row in every
+    ]
+    write_rows(folder, "community_reports", reports)
+    (folder / "prompts.json").write_text("{}", encoding="utf-8")
+    for table, keys, texts in (
+        ("entity_description", [f"e{row}" for row in range(len(titles))], titles),
+        ("text_unit_text", list(units), list(units.values())),
+    ):
+        matrix = np.array([word_vector(text, 256) for text in texts], dtype=np.float32)
+        write_vectors(folder / "vectors", table, keys, [matrix], 256)
+    return open_index(folder, folder / "vectors")
 
 
 def select(index: GraphIndex, question: str, ranking: str, tokens: int) -> LocalSelection:

@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
@@ -18,22 +21,14 @@ from holodeck.lib.contracts import (
     AnswerContext,
     ContextReport,
 )
-from holodeck.lib.documents import Place
-from holodeck.lib.graphrag.graph_index import (
-    Community,
-    Edges,
-    Entities,
-    GraphIndex,
-    Links,
-    TextUnits,
-    Vectors,
-)
+from holodeck.lib.graphrag.graph_index import GraphIndex
 from holodeck.lib.graphrag.local_context import (
     RANKINGS,
     LocalQuestion,
     LocalSelection,
     select_local,
 )
+from holodeck.lib.graphrag.open_index import open_index
 from holodeck.lib.graphrag.search import (
     NO_ENTITIES,
     NO_REPORTS,
@@ -41,7 +36,9 @@ from holodeck.lib.graphrag.search import (
     LocalSearchEngine,
 )
 from holodeck.lib.graphrag.storage import GraphRAGStorage
+from holodeck.lib.graphrag.tables import write_rows, write_vectors
 from holodeck.lib.graphrag.values import LOCAL_VALUES
+from holodeck.lib.ranking.vectors import Vectors
 from holodeck.lib.resources import Resources
 from holodeck.lib.tokens import count_tokens
 from holodeck.models.llm import ModelSettings
@@ -68,82 +65,86 @@ EDGES = {
     "r2": ("Bob", "Vega", "Bob runs Vega", 3, ["u2"]),
     "r3": ("Orion", "Vega", "Orion bought Vega", 4, ["u3"]),
 }
-ROW = {key: row for row, key in enumerate(ENTITIES)}
 UNIT_ROW = {key: row for row, key in enumerate(TEXTS)}
-COMMUNITIES = [
-    Community(number=0, level=0, entities=(0, 1, 2, 3), text_units=(0, 1, 2)),
-    Community(number=1, level=1, entities=(0, 2), text_units=(0,)),
-    Community(number=2, level=1, entities=(1, 3), text_units=(1,)),
-]
+LEVELS = {
+    0: (0, "ann bob orion vega", "u1 u2 u3"),
+    1: (1, "ann orion", "u1"),
+    2: (1, "bob vega", "u2"),
+}
 
 
-def vectors(texts: Sequence[str]) -> Vectors:
-    rows = [word_vector(text, 256) for text in texts]
-    return Vectors(rows=np.arange(len(texts)), matrix=np.array(rows, dtype=np.float32))
-
-
-def entity_table(chosen: dict[str, tuple[str, int, list[str]]]) -> Entities:
-    titles = [title for title, _, _ in chosen.values()]
-    return Entities(
-        ids=list(chosen),
-        numbers=list(range(len(chosen))),
-        titles=titles,
-        types=["" for _ in chosen],
-        descriptions=[f"{title} is here" for title in titles],
-        degrees=[degree for _, degree, _ in chosen.values()],
-        edges=Links.of_lists(
-            [
-                [row for row, edge in enumerate(EDGES.values()) if title in edge[:2]]
-                for title in titles
-            ]
-        ),
-        units=Links.of_lists([[UNIT_ROW[u] for u in units] for _, _, units in chosen.values()]),
-    )
-
-
-def edge_table() -> Edges:
-    of_title = {title: row for row, (title, _, _) in enumerate(ENTITIES.values())}
-    edges = list(EDGES.values())
-    return Edges(
-        ids=list(EDGES),
-        numbers=list(range(len(edges))),
-        source_titles=[edge[0] for edge in edges],
-        target_titles=[edge[1] for edge in edges],
-        descriptions=[edge[2] for edge in edges],
-        weights=[1.0 for _ in edges],
-        sources=np.array([of_title[edge[0]] for edge in edges]),
-        targets=np.array([of_title[edge[1]] for edge in edges]),
-        ranks=np.array([edge[3] for edge in edges]),
-    )
-
-
-def index(*, reports: bool = True, entities: bool = True) -> GraphIndex:
+def write_index(folder: Path, *, reports: bool, entities: bool) -> None:
     chosen = ENTITIES if entities else {}
-    return GraphIndex(
-        entities=entity_table(chosen),
-        edges=edge_table(),
-        text_units=TextUnits(
-            ids=list(TEXTS),
-            texts=list(TEXTS.values()),
-            edges=Links.of_lists([[0], [1], [2], []]),
-            places=[[Place(path=f"{key}.txt")] for key in TEXTS],
-        ),
-        claims={},
-        communities={c.number: c for c in COMMUNITIES},
-        reports={
-            c.number: ContextReport(
-                number=c.number, title=f"Report {c.number}", content="content", rank=c.number
-            )
-            for c in COMMUNITIES
-            if reports
-        },
-        entity_vectors=(
-            vectors([f"{title}:{title} is here" for title, _, _ in chosen.values()])
-            if entities
-            else None
-        ),
-        unit_vectors=vectors(list(TEXTS.values())),
+    write_rows(
+        folder,
+        "entities",
+        [
+            {
+                "id": key,
+                "human_readable_id": row,
+                "title": title,
+                "description": f"{title} is here",
+                "text_unit_ids": units,
+                "degree": degree,
+            }
+            for row, (key, (title, degree, units)) in enumerate(chosen.items())
+        ],
     )
+    write_rows(
+        folder,
+        "relationships",
+        [
+            {
+                "id": key,
+                "human_readable_id": row,
+                "source": source,
+                "target": target,
+                "description": said,
+                "weight": 1.0,
+                "combined_degree": rank,
+                "text_unit_ids": units,
+            }
+            for row, (key, (source, target, said, rank, units)) in enumerate(EDGES.items())
+        ],
+    )
+    write_rows(folder, "text_units", [{"id": key, "text": text} for key, text in TEXTS.items()])
+    write_rows(folder, "sources", [{"text_unit_id": key, "path": f"{key}.txt"} for key in TEXTS])
+    write_rows(
+        folder,
+        "communities",
+        [
+            {
+                "community": number,
+                "level": level,
+                "parent": 0 if level else -1,
+                "entity_ids": members.split(),
+                "text_unit_ids": units.split(),
+            }
+            for number, (level, members, units) in LEVELS.items()
+        ],
+    )
+    write_rows(
+        folder,
+        "community_reports",
+        [
+            {"community": n, "title": f"Report {n}", "full_content": "content", "rank": float(n)}
+            for n in LEVELS
+            if reports
+        ],
+    )
+    (folder / "prompts.json").write_text("{}", encoding="utf-8")
+    described = {key: f"{title}:{title} is here" for key, (title, _, _) in chosen.items()}
+    for table, texts in (("entity_description", described), ("text_unit_text", TEXTS)):
+        if texts:
+            matrix = np.array([word_vector(t, 256) for t in texts.values()], dtype=np.float32)
+            write_vectors(folder / "vectors", table, list(texts), [matrix], 256)
+
+
+@cache
+def index(*, reports: bool = True, entities: bool = True) -> GraphIndex:
+    with TemporaryDirectory() as name:
+        write_index(Path(name), reports=reports, entities=entities)
+        return open_index(Path(name), Path(name) / "vectors")
 
 
 def select(
@@ -214,7 +215,7 @@ def engine(
 
 async def test_a_vector_of_another_width_names_both_and_the_mend() -> None:
     """What the embedding model gives now must be comparable with what the index holds."""
-    narrow = Vectors(rows=np.arange(2), matrix=np.ones((2, 8), dtype=np.float32))
+    narrow = Vectors.of(np.arange(2), np.ones((2, 8), dtype=np.float32))
     made, _ = engine(LocalSearchEngine, opened=replace(index(), entity_vectors=narrow))
 
     with pytest.raises(SearchError, match=r"256 numbers.* of 8: .*holodeck index --force"):

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.unit
 
 def test_a_score_is_bm25() -> None:
     """One term in one of two texts of one length: rarity times (k1 + 1) / (1 + k1)."""
-    scores = WordIndex(["red fox", "red owl"]).scores("fox?")
+    scores = WordIndex.of(["red fox", "red owl"]).scores("fox?")
 
     assert scores == pytest.approx([math.log(1 + (2 - 1 + 0.5) / (1 + 0.5)), 0.0])
 
@@ -27,7 +27,7 @@ def test_a_score_is_bm25() -> None:
 )
 def test_a_text_is_found_in_other_forms_and_scripts(question: str, row: int) -> None:
     """Plurals, accents and scripts without blanks do not hide a word."""
-    index = WordIndex(["a place", "a party", "谁领导了猎户座项目", "the café"])
+    index = WordIndex.of(["a place", "a party", "谁领导了猎户座项目", "the café"])
 
     assert int(index.scores(question).argmax()) == row
     assert index.scores(question)[row] > 0
@@ -56,8 +56,8 @@ def test_a_stem_keeps_what_is_no_ending(word: str) -> None:
 
 def test_no_text_and_no_known_word_give_no_score() -> None:
     """Nothing is found in nothing, and an unknown word finds nothing."""
-    assert WordIndex([]).scores("fox").shape == (0,)
-    assert not WordIndex(["red fox", ""]).scores("zebra").any()
+    assert WordIndex.of([]).scores("fox").shape == (0,)
+    assert not WordIndex.of(["red fox", ""]).scores("zebra").any()
 
 
 def test_equal_scores_say_nothing() -> None:
