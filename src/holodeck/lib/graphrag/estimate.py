@@ -16,9 +16,9 @@ from holodeck.lib.graphrag.community_context import MAX_INPUT_TOKENS
 from holodeck.lib.graphrag.embed import BATCH_BYTES, BATCH_TEXTS
 from holodeck.lib.graphrag.expect import (
     COMMUNITIES,
+    DESCRIPTION_TOKENS,
     ENTITIES,
     ENTITY_TOKENS,
-    RECORD_TOKENS,
     REPORT_CONTEXT,
     REPORT_REPLY,
     SUMMARY_INPUT,
@@ -74,8 +74,7 @@ class _Estimating:
         extract = self._asked("extract", self._new_names)
         claims = self._asked("claims", self._names)
         glean = self._glean(extract.output_tokens + claims.output_tokens)
-        records = (extract.output_tokens.high + glean.output_tokens.high) / RECORD_TOKENS
-        summarize = self._summarize(records, extract.output_tokens.high)
+        summarize = self._summarize()
         report = self._report()
         steps = {
             "extract": extract,
@@ -131,16 +130,9 @@ class _Estimating:
 
     # --- the graph ----------------------------------------------------------------------------
 
-    def _summarize(self, records: float, said: float) -> _Step:
+    def _summarize(self) -> _Step:
         calls, tokens = self._counted("summarize")
-        if not self._is_open:
-            more = 0.0
-        elif self._graphrag.summarize == "always":
-            more = records / 2
-        else:
-            # Each takes more than so many tokens of descriptions.
-            threshold = max(self._graphrag.summary_threshold, RECORD_TOKENS)
-            more = min(records, (said + self._found.descriptions) / threshold)
+        more = self._more_summaries()
         template = _template("summarize")
         return _Step(
             calls=Span(low=calls, high=calls + more),
@@ -150,6 +142,20 @@ class _Estimating:
                 calls + more,
             ),
         )
+
+    def _more_summaries(self) -> float:
+        """Return how many summaries may be due that nobody knows of yet."""
+        if not self._is_open:
+            return 0.0
+        names, graphrag = self._names, self._graphrag
+        if (
+            self._found.descriptions
+        ):  # each name may be one more description of a thing that is known
+            return 2 * names.distinct.high
+        if graphrag.summarize == "always":
+            return 3.0 * names.repeated(2)
+        times = max(2, math.ceil(graphrag.summary_threshold / DESCRIPTION_TOKENS))
+        return 2.0 * names.repeated(times) + 1
 
     def _report(self) -> _Step:
         """Return the reports; with open chunks any community may still become another."""

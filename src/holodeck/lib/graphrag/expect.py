@@ -9,7 +9,8 @@ its names: runs of capitalised words, or a share of its tokens where a script ha
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from holodeck.lib.contracts import Span
@@ -17,9 +18,9 @@ from holodeck.lib.tokens import count_tokens
 
 __all__ = [
     "COMMUNITIES",
+    "DESCRIPTION_TOKENS",
     "ENTITIES",
     "ENTITY_TOKENS",
-    "RECORD_TOKENS",
     "REPORT_CONTEXT",
     "REPORT_REPLY",
     "SUMMARY_INPUT",
@@ -38,15 +39,15 @@ _FIRST_WORDS = frozenset(
 )
 
 _SHARE_OF_NAMES = Span(low=0.01, high=0.05)
-"""Names in a text by its tokens, at least and where capitals tell nothing."""
+"""Names in a text by its tokens, where capitals tell nothing."""
 _REPLY_TO_NAME = Span(low=12, high=115)
 """Tokens of an extraction's reply for each name of its text."""
 _REPLY_TO_CHUNK = Span(low=4, high=80)
 """Tokens of the reply to a text in which there is nothing, and of the way round the records."""
 
-RECORD_TOKENS = 25
-"""Fewest tokens of a record, on the average of a reply."""
-ENTITIES = Span(low=0.15, high=1.2)
+DESCRIPTION_TOKENS = 80
+"""Tokens of one description of a thing, rather more than fewer."""
+ENTITIES = Span(low=0.15, high=1.6)
 """Entities for each distinct name."""
 COMMUNITIES = Span(low=0.1, high=0.45)
 """Communities for each entity."""
@@ -67,26 +68,40 @@ class Names:
     Attributes:
         mentions: A name counts once for each text.
         distinct: A name counts once.
+        texts_of: Name → in how many texts it stands.
     """
 
     mentions: Span
     distinct: Span
+    texts_of: Mapping[str, int]
+
+    def repeated(self, times: int) -> int:
+        """Return how many names stand in so many texts."""
+        return sum(count >= times for count in self.texts_of.values())
 
 
 def names_in(texts: Iterable[str]) -> Names:
     """Return how many names stand in the texts."""
-    mentions, tokens = 0, 0
-    distinct: set[str] = set()
+    texts_of: Counter[str] = Counter()
+    uncased = 0
     for text in texts:
-        found = {name for name in map(_bare, _NAME.findall(text)) if name}
-        mentions += len(found)
-        distinct |= found
-        tokens += count_tokens(text)
-    least, most = tokens * _SHARE_OF_NAMES.low, tokens * _SHARE_OF_NAMES.high
+        texts_of.update({name for name in map(_bare, _NAME.findall(text)) if name})
+        if not _has_capitals(text):
+            uncased += count_tokens(text)
+    seen = Span.exactly(texts_of.total())
+    more = _SHARE_OF_NAMES * uncased
     return Names(
-        mentions=Span(low=max(mentions, least), high=max(mentions, most)),
-        distinct=Span(low=max(len(distinct), least / 4), high=max(len(distinct), most)),
+        mentions=seen + more,
+        distinct=Span(low=len(texts_of) + more.low / 4, high=len(texts_of) + more.high),
+        texts_of=texts_of,
     )
+
+
+def _has_capitals(text: str) -> bool:
+    """Tell whether names would be capitalised: most letters have a case, and some are capitals."""
+    letters = [character for character in text if character.isalpha()]
+    cased = sum(character.lower() != character.upper() for character in letters)
+    return 2 * cased > len(letters) and not text.islower()
 
 
 def _bare(name: str) -> str:
