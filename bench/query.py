@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from holodeck.lib.graphrag.graph_index import GraphIndex
 from holodeck.lib.graphrag.local_context import RANKINGS, LocalQuestion, select_local
 from holodeck.lib.graphrag.open_index import open_index
-from holodeck.lib.graphrag.tables import write_rows
+from holodeck.lib.graphrag.tables import write_rows, write_vectors
 from holodeck.lib.ranking.fuse import best_rows
 from holodeck.lib.tokens import encoding
 
@@ -247,16 +247,13 @@ def _write_communities(folder: Path, size: int, text: Callable[[int], str]) -> N
 def _write_vectors(
     folder: Path, size: int, units: int, chance: np.random.Generator
 ) -> NDArray[np.float32]:
-    import lancedb
-    import pyarrow as pa
-
-    store = lancedb.connect(str(folder / "vectors"))
+    # As wide as what embedding models give, and as uneven: half of the variance along 130 axes.
+    scale = (1 / np.sqrt(np.arange(WIDTH) + 10)).astype(np.float32)
     made = []
     for table, letter, count in (("entity_description", "e", size), ("text_unit_text", "u", units)):
-        matrix = chance.standard_normal((count, WIDTH), dtype=np.float32)
+        matrix = chance.standard_normal((count, WIDTH), dtype=np.float32) * scale
         matrix /= np.linalg.norm(matrix, axis=1, keepdims=True)
-        column = pa.FixedSizeListArray.from_arrays(pa.array(matrix.reshape(-1)), WIDTH)
-        ids = pa.array([f"{letter}{number}" for number in range(count)])
-        store.create_table(table, pa.table({"id": ids, "vector": column}))
+        ids = [f"{letter}{number}" for number in range(count)]
+        write_vectors(folder / "vectors", table, ids, [matrix], WIDTH)
         made.append(matrix)
     return made[0]

@@ -190,8 +190,9 @@ def test_a_build_ends_when_its_parent_is_killed(built: Path) -> None:
     async def rebuild() -> dict[str, int]:
         graph = engine(built)
         await graph.initialize()
+        stats = graph.index_stats
         await graph.close()
-        return graph.index_stats
+        return stats
 
     assert asyncio.run(rebuild())["files"] == 2
 

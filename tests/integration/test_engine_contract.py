@@ -63,9 +63,9 @@ class TestGraphEngine(EngineContract):
 
     engine: ClassVar[str] = "graphrag"
     takes_embedder = False
+    names_embedders = False
     supports_answers = True
     has_graph = True
-    follows_replacement = True
 
     @classmethod
     def make_tool(
@@ -146,7 +146,6 @@ class TestGraphEngineOverTheWire(OverTheWire):
     engine = "graphrag"
     supports_answers = True
     has_graph = True
-    follows_replacement = True
 
 
 def test_every_engine_is_under_contract() -> None:

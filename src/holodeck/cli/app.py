@@ -16,6 +16,7 @@ from holodeck.cli.schema import schema
 from holodeck.cli.search import search
 from holodeck.cli.session import Session
 from holodeck.cli.status import status
+from holodeck.cli.test import test
 from holodeck.cli.validate import validate
 
 __all__ = ["app"]
@@ -23,7 +24,10 @@ __all__ = ["app"]
 app = typer.Typer(
     name="holodeck",
     help="Declare an agent in YAML and have it answer from your own documents.",
-    epilog="Exit codes: 0 fine, 2 configuration, 3 execution, 5 cost limit, 130 interrupted.",
+    epilog=(
+        "Exit codes: 0 fine, 1 a test case failed, 2 configuration, 3 execution, 4 evaluation, "
+        "5 cost limit, 130 interrupted."
+    ),
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,  # help is plain text: fast, and the same in every locale
@@ -56,5 +60,5 @@ def options(
     start_logging(session.verbosity)
 
 
-for command in (init, validate, index, search, chat, status, schema):
+for command in (init, validate, index, search, chat, test, status, schema):
     app.command()(command)

@@ -222,7 +222,9 @@ class _Reader:
             try:
                 return self._scalars.construct_object(node)
             except (ValueError, OverflowError) as error:
-                self._report(f"not a value of this form: {error}", self.lines[path], path)
+                is_number = node.tag == _TAG + "int"  # Python's words are about Python's limits
+                said = "more digits than any setting has" if is_number else str(error)
+                self._report(f"not a value of this form: {said}", self.lines[path], path)
                 return None
         self.expanded[path] = node.value
         try:

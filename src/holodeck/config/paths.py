@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
 from functools import partial
 from itertools import combinations
 from pathlib import Path
@@ -18,7 +17,14 @@ from holodeck.models.tool import VectorstoreTool
 
 __all__ = ["find_path_problems", "validate_paths"]
 
-_SEARCH_ONLY = ("search_mode", "community_level", "search_model", "response_type")
+_SEARCH_ONLY = (
+    "search_mode",
+    "community_level",
+    "ranking",
+    "dynamic_community_selection",
+    "search_model",
+    "response_type",
+)
 """Settings of ``graphrag`` that shape answers and not the index."""
 
 _INDEX_SETTINGS = {
@@ -84,7 +90,7 @@ def _checks(agent: LoadedAgent, tool_name: str | None) -> Iterator[Callable[[], 
 
 def _check_source(agent: LoadedAgent, tool: VectorstoreTool, number: int) -> None:
     path: FieldPath = ("tools", number, "source")
-    with _blaming(agent, path):
+    with agent.blaming(path):
         source = resolve_source(tool, agent.base_dir)
         is_there = source.exists()
     if not is_there:
@@ -97,25 +103,14 @@ def _check_source(agent: LoadedAgent, tool: VectorstoreTool, number: int) -> Non
 
 def _check_cache(agent: LoadedAgent) -> None:
     path: FieldPath = ("execution", "cache_dir")
-    with _blaming(agent, path):
+    with agent.blaming(path):
         cache = resolve_cache_dir(agent.config.execution, agent.base_dir)
     _check_writable(agent, cache, path)
 
 
-@contextmanager
-def _blaming(agent: LoadedAgent, path: FieldPath) -> Iterator[None]:
-    """Place what a path itself does wrong (a NUL, a name too long) at its setting."""
-    try:
-        yield
-    except ConfigError as error:
-        raise agent.error(error.message, path) from error
-    except OSError as error:
-        raise agent.error(f"the path cannot be looked at ({error.strerror})", path) from error
-
-
 def _check_storage(agent: LoadedAgent, tool: VectorstoreTool, number: int) -> None:
     path = _storage_path(agent, number)
-    with _blaming(agent, path):
+    with agent.blaming(path):
         storage = resolve_storage_dir(tool, agent.base_dir)
         sources = [resolve_source(each, agent.base_dir) for each in agent.config.vectorstore_tools]
     for source in sources:
@@ -131,7 +126,7 @@ def _check_storage(agent: LoadedAgent, tool: VectorstoreTool, number: int) -> No
 def _check_apart(
     agent: LoadedAgent, first: VectorstoreTool, second: VectorstoreTool, number: int
 ) -> None:
-    with _blaming(agent, _storage_path(agent, number)):
+    with agent.blaming(_storage_path(agent, number)):
         one, other = (resolve_storage_dir(tool, agent.base_dir) for tool in (first, second))
     if not (_holds(one, other) or _holds(other, one)):
         return
@@ -156,7 +151,7 @@ def _index_of(tool: VectorstoreTool, base_dir: Path) -> dict[str, Any]:  # Any: 
 
 
 def _check_writable(agent: LoadedAgent, folder: Path, path: FieldPath) -> None:
-    with _blaming(agent, path):
+    with agent.blaming(path):
         nearest = next(place for place in (folder, *folder.parents) if place.exists())
     if not nearest.is_dir():
         raise agent.error(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from holodeck.errors import ConfigError
 
-__all__ = ["FieldPath", "Problem", "field_name", "joined_error", "problems_error"]
+__all__ = ["FieldPath", "Problem", "field_name", "field_path", "joined_error", "problems_error"]
 
 FieldPath = tuple[str | int, ...]
 """Keys and list positions from the top of the file to a setting."""
@@ -29,6 +30,12 @@ def field_name(path: FieldPath) -> str:
     for part in path:
         name += f"[{part}]" if isinstance(part, int) else f".{part}"
     return name.removeprefix(".")
+
+
+def field_path(name: str) -> FieldPath:
+    """Return the path that ``field_name`` made ``name`` from."""
+    parts = re.findall(r"[^.\[\]]+", name)
+    return tuple(int(part) if part.isdigit() else part for part in parts)
 
 
 def problems_error(problems: Sequence[Problem], file: Path) -> ConfigError:

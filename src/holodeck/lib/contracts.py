@@ -49,6 +49,7 @@ __all__ = [
     "MeterRow",
     "Progress",
     "ProgressListener",
+    "RatingSteps",
     "Relationship",
     "Report",
     "RetryFailed",
@@ -211,6 +212,17 @@ class ChatModel(ABC):
         reply = await self.complete(request)
         yield ChatDelta(text=reply.text, reply=reply)
 
+    def expect(self, prompt_tokens: int, answer_tokens: int | None = None) -> None:  # noqa: B027  # most models take any length as it comes
+        """Be told how long the longest request to come will be.
+
+        A server that gives a model room for so many tokens can then do it once, not request by
+        request.
+
+        Args:
+            prompt_tokens: About how many tokens its messages have.
+            answer_tokens: Its ``max_tokens``.
+        """
+
     async def close(self) -> None:  # noqa: B027  # most models hold nothing
         """Release connections."""
 
@@ -345,13 +357,18 @@ class ContextRelationship:
 
 @dataclass(frozen=True, kw_only=True)
 class ContextReport:
-    """A community report as an answer refers to it; ``rank`` is its importance, 0 to 10."""
+    """A community report as an answer refers to it; ``rank`` is its importance, 0 to 10.
+
+    Attributes:
+        tokens: Of the report in a batch; 0: not counted.
+    """
 
     number: int
     title: str
     content: str
     rank: float = 0.0
     summary: str = ""
+    tokens: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -460,6 +477,17 @@ class AnswerSteps(Protocol):
         ...
 
 
+@runtime_checkable
+class RatingSteps(Protocol):
+    """Who says which reports are worth reading; a provider without a language model does not."""
+
+    async def rate_reports(
+        self, question: str, reports: Sequence[ContextReport]
+    ) -> Sequence[float | None]:
+        """Return how much each report helps to answer, 0 to 5; ``None``: it could not be said."""
+        ...
+
+
 # --- engines ------------------------------------------------------------------------------------
 
 
@@ -540,7 +568,7 @@ class BuildAccount:
     merged: int = 0
     isolated: int = 0
     reports_missing: int = 0
-    failures: Sequence[Failure] = ()
+    failures: tuple[Failure, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

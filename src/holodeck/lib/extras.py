@@ -13,6 +13,7 @@ EXTRAS: dict[str, tuple[str, ...]] = {
     "embedded": ("wordllama", "safetensors", "textblob"),
     "documents": ("pypdf",),
     "agents": ("pydantic_ai",),
+    "evaluation": ("rouge_score", "sacrebleu"),
 }
 """Extra → the top-level modules that it brings."""
 

@@ -90,6 +90,7 @@ class SearchResult:
         context: The text that the answer was made from, for evaluation.
         passages: What the default engine found; empty for a graph engine.
         references: What the answer's ``[Data: ...]`` marks stand for: dataset name, number → title.
+        reference_sources: What each of them rests on: dataset name, number → places.
         notes: Losses, cuts and limits that the reader should know.
     """
 
@@ -101,6 +102,7 @@ class SearchResult:
     context: str = ""
     passages: Sequence[Passage] = ()
     references: dict[str, dict[str, str]] = field(default_factory=dict)
+    reference_sources: dict[str, dict[str, list[str]]] = field(default_factory=dict)
     notes: Sequence[str] = ()
 
     def __str__(self) -> str:
@@ -159,6 +161,7 @@ def as_json(result: SearchResult) -> dict[str, Any]:  # Any: JSON
             for passage in result.passages
         ],
         "references": result.references,
+        "reference_sources": result.reference_sources,
         "context": result.context,
         "notes": list(result.notes),
     }

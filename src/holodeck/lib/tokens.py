@@ -11,7 +11,7 @@ import tiktoken
 
 from holodeck.errors import ConfigError
 
-__all__ = ["ENCODING_NAME", "count_tokens", "cut_to_tokens", "encoding"]
+__all__ = ["ENCODING_NAME", "count_tokens", "cut_to_tokens", "encoding", "is_longer_than"]
 
 ENCODING_NAME = "cl100k_base"
 
@@ -59,6 +59,12 @@ def encoding() -> tiktoken.Encoding:
 def count_tokens(text: str) -> int:
     """Return the tokens of ``text``; strings like ``<|endoftext|>`` count as plain text."""
     return len(encoding().encode_ordinary(text))
+
+
+def is_longer_than(text: str, limit: int) -> bool:
+    """Tell whether ``text`` has more than ``limit`` tokens."""
+    # A token has a byte at least: a short text needs no counting.
+    return len(text.encode("utf-8", "surrogatepass")) > limit and count_tokens(text) > limit
 
 
 def cut_to_tokens(text: str, limit: int) -> str:

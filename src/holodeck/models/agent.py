@@ -7,8 +7,11 @@ from pydantic import Field, model_validator
 from holodeck.models.any_tool import ToolConfig
 from holodeck.models.base import StrictModel
 from holodeck.models.config import ExecutionConfig
+from holodeck.models.evaluation import Evaluations
 from holodeck.models.function_tool import FunctionTool
 from holodeck.models.llm import LLMProvider
+from holodeck.models.test_case import Case
+from holodeck.models.texts import Line, Prose
 from holodeck.models.tool import VectorstoreTool
 
 __all__ = ["AgentConfig", "Instructions"]
@@ -17,8 +20,8 @@ __all__ = ["AgentConfig", "Instructions"]
 class Instructions(StrictModel):
     """What the agent is told: inline, or in a file beside the agent's."""
 
-    inline: str | None = Field(default=None, min_length=1, description="The text itself")
-    file: str | None = Field(default=None, min_length=1, description="A file that holds it")
+    inline: Prose | None = Field(default=None, description="The text itself")
+    file: Line | None = Field(default=None, description="A file that holds it")
 
     @model_validator(mode="after")
     def _exactly_one(self) -> Instructions:
@@ -30,11 +33,18 @@ class Instructions(StrictModel):
 class AgentConfig(StrictModel):
     """The whole of ``agent.yaml``."""
 
-    name: str = Field(min_length=1, description="Name of the agent")
-    description: str | None = Field(default=None, description="What the agent is for")
+    name: Line = Field(description="Name of the agent")
+    description: Prose | None = Field(default=None, description="What the agent is for")
     model: LLMProvider = Field(description="The agent's model; tools inherit it")
     instructions: Instructions | None = Field(default=None, description="What the agent is told")
     tools: tuple[ToolConfig, ...] = Field(default=(), description="What the agent may use")
+    evaluations: Evaluations = Field(
+        default_factory=Evaluations, description="How answers of test cases are judged"
+    )
+    test_cases: tuple[Case, ...] = Field(default=(), description="What 'holodeck test' asks")
+    test_cases_file: str | None = Field(
+        default=None, min_length=1, description="A YAML file with more of them"
+    )
     execution: ExecutionConfig = Field(
         default_factory=ExecutionConfig, description="Time budgets, concurrency, retries, cache"
     )

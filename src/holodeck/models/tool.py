@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
 from holodeck.models.base import StrictModel
 from holodeck.models.llm import EmbeddingModel, ModelSettings
+from holodeck.models.texts import Encoding, Line, Prose
 
 __all__ = [
     "DEFAULT_ENTITY_TYPES",
+    "NOT_WITH_GRAPHRAG",
     "GraphRAGConfig",
     "GraphRAGModelConfig",
     "VectorstoreTool",
@@ -23,7 +25,7 @@ DEFAULT_ENTITY_TYPES = ("organization", "person", "location", "event", "concept"
 # Names that some system reserves for devices, whatever the ending.
 _RESERVED_NAME = re.compile(r"(?i)^(con|prn|aux|nul|com\d|lpt\d)$")
 
-_NOT_WITH_GRAPHRAG: Mapping[str, str] = {
+NOT_WITH_GRAPHRAG: Mapping[str, str] = {
     "top_k": "the graph engine takes as many records as its context holds; remove it",
     "min_similarity_score": "the graph engine ranks by the graph; remove it",
     "database": "use graphrag.storage_dir",
@@ -79,7 +81,7 @@ def _refuse_overlap(size: int, overlap: int, where: str) -> None:
 class GraphRAGModelConfig(ModelSettings):
     """LLM configuration for GraphRAG operations."""
 
-    name: str | None = Field(default="gpt-4o-mini", min_length=1, description="Model name")
+    name: Line | None = Field(default="gpt-4o-mini", description="Model name")
 
 
 class GraphRAGConfig(StrictModel):
@@ -110,6 +112,14 @@ class GraphRAGConfig(StrictModel):
             "graphrag library builds. Takes effect without a new index"
         ),
     )
+    dynamic_community_selection: bool = Field(
+        default=False,
+        description=(
+            "Global search: have the search model rate reports from the broadest down and read "
+            "only those that help; cheaper where most of the documents have nothing to do with a "
+            "question. Takes effect without a new index"
+        ),
+    )
     indexing_model: GraphRAGModelConfig | None = Field(
         default=None,
         description="LLM for indexing: extraction, summaries, reports; default: the agent's",
@@ -124,16 +134,15 @@ class GraphRAGConfig(StrictModel):
             "tool's embedding_model, else the provider's"
         ),
     )
-    storage_dir: str | None = Field(
+    storage_dir: Line | None = Field(
         default=None,
-        min_length=1,
         description="Folder of the index; default: .holodeck/graphrag/{tool_name}/",
     )
     chunk_size: int = Field(
         default=300, ge=50, le=2000, description="Tokens per text unit for indexing"
     )
     chunk_overlap: int = Field(default=100, ge=0, description="Tokens that text units overlap by")
-    entity_types: tuple[Annotated[str, Field(min_length=1)], ...] | None = Field(
+    entity_types: tuple[Line, ...] | None = Field(
         default=None,
         min_length=1,
         description=f"Entity types to extract; default: {', '.join(DEFAULT_ENTITY_TYPES)}",
@@ -163,11 +172,11 @@ class GraphRAGConfig(StrictModel):
     summary_threshold: int = Field(
         default=200,
         ge=0,
+        le=100_000,
         description="Tokens of joined descriptions that are kept as they are with summarize: auto",
     )
-    response_type: str = Field(
+    response_type: Line = Field(
         default="multiple paragraphs",
-        min_length=1,
         description=(
             "Form and language of answers, in words, as in 'one paragraph, in Chinese'; the "
             "embedded provider quotes the documents and cannot follow it"
@@ -187,6 +196,15 @@ class GraphRAGConfig(StrictModel):
         _refuse_overlap(self.chunk_size, self.chunk_overlap, "")
         return self
 
+    @model_validator(mode="after")
+    def _threshold_is_asked(self) -> GraphRAGConfig:
+        if self.summarize == "always" and "summary_threshold" in self.model_fields_set:
+            raise ValueError(
+                "summary_threshold has no effect with summarize: always, which looks at no length: "
+                "remove it, or use summarize: auto"
+            )
+        return self
+
 
 class VectorstoreTool(StrictModel):
     """Vectorstore tool for semantic search over documents."""
@@ -201,12 +219,11 @@ class VectorstoreTool(StrictModel):
         ),
     )
     type: Literal["vectorstore"] = Field(default="vectorstore", description="Kind of tool")
-    description: str = Field(
+    description: Prose = Field(
         default="Search over documents",
-        min_length=1,
         description="What the tool is good for, in the words that the agent's model reads",
     )
-    source: str = Field(min_length=1, description="File or folder of documents")
+    source: Line = Field(description="File or folder of documents")
     engine: Literal["default", "graphrag"] = Field(
         default="default",
         description="'default' for vector and full-text search, 'graphrag' for a knowledge graph",
@@ -218,7 +235,7 @@ class VectorstoreTool(StrictModel):
     allow_external_links: bool = Field(
         default=False, description="Follow links that leave the source folder"
     )
-    encoding_fallback: str | None = Field(
+    encoding_fallback: Encoding | None = Field(
         default="cp1252",
         description=(
             "Encoding of text files that are neither UTF-8 nor marked as another; null skips them"
@@ -232,7 +249,10 @@ class VectorstoreTool(StrictModel):
         ),
     )
     embedding_dimensions: int | None = Field(
-        default=None, ge=1, description="Width of the vectors, for models that offer several"
+        default=None,
+        ge=1,
+        le=65_536,
+        description="Width of the vectors, for models that offer several",
     )
     chunk_size: int = Field(default=512, ge=50, le=8000, description="Tokens per chunk")
     chunk_overlap: int = Field(default=50, ge=0, description="Tokens that chunks overlap by")
@@ -272,7 +292,7 @@ class VectorstoreTool(StrictModel):
             return data
         engine = data.get("engine", "default")
         if engine == "graphrag":
-            for field, instead in _NOT_WITH_GRAPHRAG.items():
+            for field, instead in NOT_WITH_GRAPHRAG.items():
                 if field in data:
                     raise ValueError(f"{field} has no effect with engine: graphrag: {instead}")
             if data.get("graphrag") is None:

@@ -59,14 +59,14 @@ class ContractBase:
     takes_embedder: ClassVar[bool] = True
     """Whether ``make_tool`` can put an embedder of the test into the build."""
 
+    names_embedders: ClassVar[bool] = True
+    """Whether the provider of ``make_tool`` has more than one embedding model."""
+
     supports_answers: ClassVar[bool] = False
     """Whether ``retrieve`` makes an answer, in place of showing what it found."""
 
     has_graph: ClassVar[bool] = False
     """Whether the index holds entities."""
-
-    follows_replacement: ClassVar[bool] = False
-    """Whether an open tool answers its next question from an index that replaced its own."""
 
     @classmethod
     def make_tool(

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import traceback
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -16,17 +14,15 @@ from holodeck.errors import (
     ContentFilterError,
     ContextLengthError,
     ProviderError,
-    ProviderTimeoutError,
     RateLimitError,
 )
 from holodeck.lib.contracts import ChatRequest
 from holodeck.lib.providers.access import ModelAccess
-from holodeck.lib.providers.retry import RetryPolicy
-from holodeck.lib.providers.wrappers import wrap_chat, wrap_embedder
 from holodeck.lib.resources import Resources
 from holodeck.models.llm import ModelSettings
 from holodeck.testing.faults import Fault
-from holodeck.testing.provider_base import KEY, ProviderContractBase, ask
+from holodeck.testing.provider_base import KEY, ask
+from holodeck.testing.provider_waits import ProviderWaitContract
 from holodeck.testing.server import ModelServer
 
 __all__ = ["ProviderFailureContract"]
@@ -34,8 +30,8 @@ __all__ = ["ProviderFailureContract"]
 _QUOTA = "insufficient_quota"
 
 
-class ProviderFailureContract(ProviderContractBase):
-    """Each failure has its error; waits, times and keys are kept."""
+class ProviderFailureContract(ProviderWaitContract):
+    """Each failure has its error, and no key is in it."""
 
     async def failure(
         self, access: ModelAccess, request: ChatRequest | None = None
@@ -97,30 +93,6 @@ class ProviderFailureContract(ProviderContractBase):
         assert (type(error), error.retryable) == (ContextLengthError, False)
         assert "use smaller chunks" in str(error)
 
-    async def test_a_time_that_is_too_short_names_its_setting(
-        self, server: ModelServer, access: ModelAccess
-    ) -> None:
-        """The time of the settings is the time that is given, for chat and for vectors."""
-        server.fault(Fault(hang=30))
-        timed = replace(access, timeout=0.2)
-
-        error = await self.failure(timed, ask(purpose="extract"))
-        async with self.embedder(timed) as model:
-            with pytest.raises(ProviderTimeoutError) as caught:
-                await model.embed(["a"])
-
-        assert isinstance(error, ProviderTimeoutError)
-        assert "'extract' within 0.2 s: raise execution.llm_timeout" in str(error)
-        assert "'embed' within 0.2 s: raise execution.llm_timeout" in str(caught.value)
-
-    async def test_a_long_enough_time_is_given(
-        self, server: ModelServer, access: ModelAccess
-    ) -> None:
-        """A slow answer within the time is an answer."""
-        server.fault(Fault(kind="chat", hang=0.4))
-
-        assert (await self.answer(access, ask(), timeout=30)).text == "ok"
-
     async def test_nobody_listening_names_url_and_model(
         self, server: ModelServer, access: ModelAccess
     ) -> None:
@@ -132,60 +104,6 @@ class ProviderFailureContract(ProviderContractBase):
         assert error.retryable
         assert "model 'm' at http://127.0.0.1:" in str(error)
         assert "tools[0].graphrag.search_model.api_base" in str(error)
-
-    @pytest.mark.parametrize("form", ["seconds", "date", "milliseconds"])
-    async def test_the_servers_wait_is_kept(
-        self, server: ModelServer, access: ModelAccess, form: str
-    ) -> None:
-        """Three limits with a hint, then the answer: each wait is at least as long as was told."""
-        hints = {
-            "seconds": Fault(retry_after=2),
-            "date": Fault(retry_after=datetime.now(UTC) + timedelta(seconds=10)),
-            "milliseconds": Fault(retry_after_ms=2000),
-        }
-        server.fault(replace(hints[form], kind="chat", status=429, first=3))
-        waits: list[float] = []
-
-        async def sleep(seconds: float) -> None:
-            waits.append(seconds)
-
-        policy = RetryPolicy(max_retries=5, budget=120, sleep=sleep)
-        model = wrap_chat(self.row.load("chat")(access), access, policy=policy)
-        reply = await model.complete(ask())
-        await model.close()
-
-        assert reply.text == "ok"
-        assert len(waits) == 3
-        assert min(waits) >= 2
-
-    async def test_no_retries_are_one_call(self, server: ModelServer, access: ModelAccess) -> None:
-        """``max_retries: 0`` means that nothing is tried again, neither chat nor vectors."""
-        server.fault(Fault(status=503))
-        single = replace(access, max_retries=0)
-        chat = wrap_chat(self.row.load("chat")(single), single)
-        embedder = wrap_embedder(self.row.load("embedder")(single), single)
-
-        with pytest.raises(ProviderError):
-            await chat.complete(ask())
-        asked = len(server.requests)
-        with pytest.raises(ProviderError):
-            await embedder.embed(["a"])
-        await chat.close()
-        await embedder.close()
-
-        assert (asked, len(server.requests)) == (1, 2)
-
-    async def test_no_more_calls_than_allowed_are_in_flight(
-        self, server: ModelServer, access: ModelAccess
-    ) -> None:
-        """``concurrency`` is the number of calls that the server sees at once."""
-        few = replace(access, concurrency=3)
-        model = wrap_chat(self.row.load("chat")(few), few)
-        server.fault(Fault(kind="chat", hang=0.05))
-        await asyncio.gather(*(model.complete(ask(str(number))) for number in range(9)))
-        await model.close()
-
-        assert server.counts["chat"].in_flight_max == 3
 
     async def test_the_key_is_in_nothing_that_is_said(
         self, server: ModelServer, access: ModelAccess, caplog: pytest.LogCaptureFixture
@@ -202,10 +120,12 @@ class ProviderFailureContract(ProviderContractBase):
 
         with caplog.at_level(logging.DEBUG):
             model = resources.chat(secret, "model")
-            with pytest.raises(AuthenticationError) as caught:
-                await model.complete(ask())
-            told = "".join(traceback.format_exception(caught.value))
-            said = f"{told} {caught.value!r} {model!r} {resources.access(secret, 'model')!r}"
+            embedder = resources.embedder(secret, "embedding_model")
+            said = f"{model!r} {embedder!r} {resources.access(secret, 'model')!r}"
+            for call in (model.complete(ask()), embedder.embed(["a"])):
+                with pytest.raises(AuthenticationError) as caught:
+                    await call
+                said += "".join(traceback.format_exception(caught.value)) + repr(caught.value)
             await resources.close()
 
         for word in (*((key,) if self.needs_key else ()), password):

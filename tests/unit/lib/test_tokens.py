@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from holodeck.lib.tokens import ENCODING_NAME, count_tokens, encoding
+from holodeck.lib.tokens import ENCODING_NAME, count_tokens, encoding, is_longer_than
 
 TEXTS = (
     "Ada Lovelace leads Analytical Ltd. since 1843; it's 12345678 £.",
@@ -74,3 +74,15 @@ def test_special_tokens_count_as_text() -> None:
     """A document that holds ``<|endoftext|>`` is counted, not refused."""
     assert count_tokens("<|endoftext|>") == 7
     assert count_tokens("") == 0
+
+
+@pytest.mark.parametrize("text", ["", "word", "word " * 9, "ü" * 20, "x" * 1000, "a" * 8])
+def test_longer_is_what_the_count_says(text: str) -> None:
+    """Also where nothing had to be counted."""
+    count = count_tokens(text)
+
+    assert [is_longer_than(text, limit) for limit in (count - 1, count, count + 1)] == [
+        True,
+        False,
+        False,
+    ]

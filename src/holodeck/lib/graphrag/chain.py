@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from typing import Any
 
 from holodeck.lib.contracts import ChatModel, ChatReply, ChatRequest, Memo, Message
 from holodeck.lib.documents import content_id
@@ -31,21 +32,32 @@ class Kept:
     Attributes:
         replies: One for each pass.
         asked_again: Why a reply was asked for a second time.
+        reading: What was read in the replies, as JSON, and ``version``: by which reader. Another
+            reader reads them again.
     """
 
     replies: tuple[str, ...]
     asked_again: tuple[str, ...] = ()
+    reading: Mapping[str, Any] | None = None  # Any: JSON
 
     def to_json(self) -> str:
         """Return what the store keeps."""
-        content = {"replies": list(self.replies), "asked_again": list(self.asked_again)}
+        content = {
+            "replies": list(self.replies),
+            "asked_again": list(self.asked_again),
+            "reading": self.reading,
+        }
         return json.dumps(content, ensure_ascii=False)
 
     @classmethod
     def from_json(cls, text: str) -> Kept:
         """Read what ``to_json`` wrote."""
         content = json.loads(text)
-        return cls(replies=tuple(content["replies"]), asked_again=tuple(content["asked_again"]))
+        return cls(
+            replies=tuple(content["replies"]),
+            asked_again=tuple(content["asked_again"]),
+            reading=content.get("reading"),
+        )
 
 
 class _Forgotten:

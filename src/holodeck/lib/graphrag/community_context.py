@@ -54,15 +54,21 @@ class NumberedContext:
 
 @dataclass(kw_only=True)
 class _Chosen:
-    """What is in the context so far, and the tokens that are left for more."""
+    """What is in the context so far, and the tokens that are left for more.
 
-    left: int
+    Attributes:
+        left: Tokens; ``None`` where everything fits, so that nothing needs to be counted.
+    """
+
+    left: int | None
     reports: list[tuple[str, Finer]] = field(default_factory=list)
     entities: dict[str, Row] = field(default_factory=dict)
     edges: list[Row] = field(default_factory=list)
 
     def fits(self, *texts: str) -> bool:
         """Take the tokens of lines with these texts, if there are so many left."""
+        if self.left is None:
+            return True
         needed = sum(count_tokens(text.replace('"', '""')) + _LINE for text in texts)
         if needed > self.left:
             return False
@@ -83,7 +89,10 @@ def community_context(
         inside: Its relationships, best first.
         finer: The reports of its sub-communities.
     """
-    whole = _Chosen(left=MAX_INPUT_TOKENS - _HEADERS)
+    most = sum(_most_tokens(_entity_text(row)) for row in members)
+    most += sum(_most_tokens(_edge_text(row)) for row in inside)
+    budget = MAX_INPUT_TOKENS - _HEADERS
+    whole = _Chosen(left=None if most <= budget else budget)
     if _take_records(whole, members, inside) or not finer:
         return _numbered(whole)
     mixed = _Chosen(left=MAX_INPUT_TOKENS - _HEADERS)
@@ -134,9 +143,15 @@ def _first_at_least(chosen: _Chosen, members: Sequence[Row]) -> bool:
     """Where not even one record fits, take the beginning of the first."""
     if not chosen.entities and not chosen.reports:
         first = {**members[0]}
-        first["description"] = cut_to_tokens(first["description"], chosen.left - _HEADERS)
+        room = (chosen.left or 0) - _HEADERS
+        first["description"] = cut_to_tokens(first["description"], room)
         chosen.entities[first["title"]] = first
     return False
+
+
+def _most_tokens(text: str) -> int:
+    """Return what a line with this text is at most: a token has a byte at least."""
+    return len(text.encode("utf-8", "surrogatepass")) + text.count('"') + _LINE
 
 
 def _entity_text(row: Row) -> str:

@@ -58,6 +58,7 @@ _EDGE_COLUMNS = (
     "combined_degree",
     "text_unit_ids",
 )
+_COMMUNITY_COLUMNS = ("community", "level", "parent", "entity_ids", "text_unit_ids")
 
 Columns = Mapping[str, list[Any]]  # Any: what a table holds
 RowOf = Mapping[str, int]
@@ -86,13 +87,14 @@ def derive_arrays(tables: Path, vectors: Path) -> Arrays:
         "stated": _links(_stated(units, edges)),
         "mentions": _links([_known(each, unit_rows) for each in entities["text_unit_ids"]]),
         "places": _places(tables, units),
-        "claims": _claims(tables, entities["title"]),
+        "claims": _claims(tables, entities["title"], unit_rows),
         "communities": _communities(tables, entity_rows, unit_rows),
         "reports": _reports(tables),
         "entity_vectors": _vectors(folder, ENTITY_VECTORS, entity_rows),
         "unit_vectors": _vectors(folder, UNIT_VECTORS, unit_rows),
     }
     parts["joined"] = _joined(parts["edges"], len(entity_rows))
+    parts["founded"] = _founded(Links(**parts["stated"]), len(edges["id"]))
     parts["spread"] = _spread(parts, len(entity_rows), len(unit_rows))
     words = SearchWords.of(
         titles=entities["title"],
@@ -193,6 +195,11 @@ def _stated(units: Columns, edges: Columns) -> list[list[int]]:
     ]
 
 
+def _founded(stated: Links, edges: int) -> Found:
+    """Return the text units of each relationship."""
+    return _links(Links.of_owners(stated.rows, stated.owners, edges))
+
+
 def _spread(
     parts: Mapping[str, Mapping[str, NDArray[Any]]], entities: int, units: int
 ) -> Mapping[str, NDArray[Any]]:
@@ -212,7 +219,7 @@ def _spread(
 
 
 def _communities(tables: Path, entity_rows: RowOf, unit_rows: RowOf) -> Found:
-    rows = read_rows(tables, "communities")
+    rows = read_rows(tables, "communities", _COMMUNITY_COLUMNS)
     members = _links([_known(row["entity_ids"], entity_rows) for row in rows])
     texts = _links([_known(row["text_unit_ids"], unit_rows) for row in rows])
     return {
@@ -237,15 +244,18 @@ def _reports(tables: Path) -> Found:
     }
 
 
-def _claims(tables: Path, titles: Sequence[str]) -> Found:
+def _claims(tables: Path, titles: Sequence[str], unit_rows: RowOf) -> Found:
     """Return the claims and, for each entity, those about it; without claims, none."""
     rows: list[dict[str, Any]] = []
     if (tables / "covariates.parquet").exists():
-        rows = read_rows(tables, "covariates")
+        rows = read_rows(tables, "covariates", ("human_readable_id", *CLAIM_FIELDS.values()))
     about: dict[str, list[int]] = defaultdict(list)
     for number, row in enumerate(rows):
         about[row["subject_id"]].append(number)
-    found: Found = {"numbers": _whole(row["human_readable_id"] for row in rows)}
+    found: Found = {
+        "numbers": _whole(row["human_readable_id"] for row in rows),
+        "units": _whole(unit_rows.get(row["text_unit_id"], -1) for row in rows),
+    }
     for name, column in CLAIM_FIELDS.items():
         found |= _texts(name, (row[column] for row in rows))
     return found | _links([about.get(title, []) for title in titles])
@@ -268,7 +278,7 @@ def _places(tables: Path, units: Columns) -> Found:
 def _listed_places(tables: Path, units: Columns) -> Iterator[Sequence[Place]]:
     if (tables / "sources.parquet").exists():
         places: dict[str, list[Place]] = defaultdict(list)
-        for row in read_rows(tables, "sources"):
+        for row in read_rows(tables, "sources", ("text_unit_id", "path", "page", "row")):
             place = Place(path=row["path"], page=row["page"], row=row["row"])
             places[row["text_unit_id"]].append(place)
         yield from (places[key] for key in units["id"])
@@ -288,9 +298,8 @@ def _vectors(folder: Path, table: str, rows: RowOf) -> Arrays:
     try:
         content = lancedb.connect(str(folder)).open_table(table).to_arrow()
     except (OSError, ValueError, RuntimeError) as error:
-        raise TableNotFoundError(
-            f"the vectors {table!r} in {folder} cannot be read ({type(error).__name__}): build the "
-            "index again with 'holodeck index --force'"
+        raise TableNotFoundError.of(
+            f"the vectors {table!r} in {folder} cannot be read ({type(error).__name__})"
         ) from error
     if not len(content):
         return {}

@@ -79,6 +79,7 @@ class Edges:
         sources: Row in ``names`` of what each leads from.
         targets: Row in ``names`` of what each leads to.
         ranks: The greater, the more its two entities are connected.
+        units: The text units that state each.
     """
 
     ids: Sequence[str]
@@ -89,6 +90,7 @@ class Edges:
     sources: Rows
     targets: Rows
     ranks: Rows
+    units: Links
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -165,6 +167,11 @@ class Communities:
             found.setdefault(parent if parent in known else -1, []).append(number)
         return found
 
+    def texts_of(self, number: int) -> list[int]:
+        """Return the text units of a community."""
+        found: list[int] = self.text_units.of(self.row_of[number]).tolist()
+        return found
+
     def finest(self, level: int, entities: int) -> Rows:
         """Return, for each entity, the number of its finest community up to ``level``, or -1."""
         finest = np.full(entities, -1, dtype=np.int64)
@@ -187,6 +194,7 @@ class GraphIndex:
 
     Attributes:
         claims: Row of an entity → claims about it, in table order.
+        claim_units: Number of a claim → row of the text unit that makes it.
         reports: Community number → report, in table order.
         entity_vectors: Of title and description; ``None`` when there are no entities.
         unit_vectors: Of the text units' texts.
@@ -200,6 +208,7 @@ class GraphIndex:
     edges: Edges
     text_units: TextUnits
     claims: Mapping[int, Sequence[ContextClaim]]
+    claim_units: Mapping[int, int]
     communities: Communities
     reports: Mapping[int, ContextReport]
     entity_vectors: Vectors | None

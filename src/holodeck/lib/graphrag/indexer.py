@@ -1,35 +1,30 @@
-"""Documents → a published generation of the index."""
+"""Documents → a generation of tables and vectors: the knowledge graph."""
 
 from __future__ import annotations
 
-import asyncio
 import json
 import logging
-import shutil
-from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
-from holodeck.errors import IndexingError, SourceNotFoundError
+from holodeck.errors import IndexingError
 from holodeck.lib.contracts import Failure, Progress, ProgressListener, RetryFailed
 from holodeck.lib.graphrag.failures import failed_last_time, is_retried
-from holodeck.lib.graphrag.fingerprint import changed_settings, config_hash, shaping_settings
+from holodeck.lib.graphrag.fingerprint import config_hash, shaping_settings
 from holodeck.lib.graphrag.graph_index import PROMPTS_FILE
 from holodeck.lib.graphrag.library import library_version
 from holodeck.lib.graphrag.open_index import derive_index
 from holodeck.lib.graphrag.order import BuildOrder, run_order
-from holodeck.lib.graphrag.prepare import Prepared, prepare, write_prepared
+from holodeck.lib.graphrag.prepare import write_prepared
 from holodeck.lib.graphrag.prompts import SEARCH_PROMPTS, read_prompts
-from holodeck.lib.graphrag.settings_file import check_settings_file, write_settings_file
+from holodeck.lib.graphrag.settings_file import write_settings_file
 from holodeck.lib.graphrag.storage import GraphRAGStorage, IndexMetadata
 from holodeck.lib.graphrag.tables import ALWAYS, OURS, read_rows, write_rows
 from holodeck.lib.graphrag.thinkers import INDEXING, open_claim_steps, open_index_steps
 from holodeck.lib.graphrag.worker_process import BuildOutcome, build_in_child
-from holodeck.lib.indexes.builder_lock import WAIT_SECONDS, builder_lock
-from holodeck.lib.preflight import ask_models_once
-from holodeck.lib.readers.options import read_options
-from holodeck.lib.readers.source import SourceReading, read_source
+from holodeck.lib.indexes.corpus import Corpus
+from holodeck.lib.indexes.indexer import Indexer, to_its_end
 from holodeck.lib.resources import ResolvedTool, Resources, resolve_tool
 from holodeck.models.config import ExecutionConfig
 from holodeck.models.tool import GraphRAGConfig, VectorstoreTool
@@ -67,7 +62,7 @@ class IndexingCallbacks:
             self._on_progress(progress)
 
 
-class GraphRAGIndexer:
+class GraphRAGIndexer(Indexer[IndexMetadata]):
     """Builds the index of one tool, aside, and publishes it in one step.
 
     Args:
@@ -81,6 +76,8 @@ class GraphRAGIndexer:
         wait_for_builder: Wait while another process builds this index, at most as long as a build
             may take, instead of failing at once.
     """
+
+    embedding_settings: ClassVar[tuple[str, ...]] = ("graphrag.embedding_model",)
 
     def __init__(
         self,
@@ -96,136 +93,35 @@ class GraphRAGIndexer:
     ) -> None:
         self.tool_config = tool_config
         self.storage = storage
-        self._resolved = resolved or resolve_tool(tool_config)
-        self._execution = execution or ExecutionConfig()
-        self._resources = resources or Resources(self._execution, cache_dir=storage.cache_dir)
         self._in_process = in_process
-        self._wait_seconds = (
-            (self._execution.index_timeout or WAIT_SECONDS) if wait_for_builder else 0.0
-        )
-        self._callbacks = IndexingCallbacks(tool_config.name, on_progress)
-        self.built = False
-        """Whether the last ``build_index`` built; ``False``: the index was up to date."""
-
-    async def build_index(
-        self, source_path: Path, force: bool = False, *, retry_failed: RetryFailed = False
-    ) -> IndexMetadata:
-        """Build or update the index, unless it is up to date.
-
-        Args:
-            source_path: File or folder of documents.
-            force: Build even when nothing changed.
-            retry_failed: Which pieces that failed in the last build are asked for again, also when
-                nothing changed.
-
-        Raises:
-            SourceNotFoundError: Also a ``FileNotFoundError``.
-            MissingKeyError: Found before anything is read.
-            IndexBusyError: Another process builds this index, and did not end in time.
-            IndexingError: A step failed; nothing was published.
-        """
-        source = Path(source_path)
-        if not await asyncio.to_thread(source.exists):
-            raise SourceNotFoundError(
-                f"Source path not found: {source}. Create it, or set 'source' of tool "
-                f"{self.tool_config.name!r}"
-            )
-        self.built = False
-        check_settings_file(self._resolved)
-        metadata = await self._current_or_new(source, force, retry_failed)
-        graphrag = self._resolved.tool.graphrag
-        if graphrag is not None and graphrag.settings_file:
-            write_settings_file(self._resolved, self.storage, metadata)
-        return metadata
-
-    async def _current_or_new(
-        self, source: Path, force: bool, retry_failed: RetryFailed
-    ) -> IndexMetadata:
-        settings = shaping_settings(self._resolved, self._resources)
-        if self.stale_reason(source, force, settings, retry_failed) is None:
-            return self.published()
-        self._check_models()
-        self.storage.ensure_directories()
-        async with builder_lock(
-            self.storage.lock_path, self.tool_config.name, wait_seconds=self._wait_seconds
-        ):
-            reason = self.stale_reason(source, force, settings, retry_failed)
-            if reason is None:  # the other builder was faster
-                return self.published()
-            logger.info("building the index of tool %r: %s", self.tool_config.name, reason)
-            width = await ask_models_once(
-                self._resolved, self._resources, indexed_width=self._indexed_width(settings)
-            )
-            known = self._known_failures(settings, retry_failed)
-            return await self._build(source, settings, known, width)
-
-    def stale_reason(
-        self,
-        source: Path,
-        force: bool = False,
-        settings: Mapping[str, str] | None = None,
-        retry_failed: RetryFailed = False,
-    ) -> str | None:
-        """Return why the index must be built, or ``None`` when it is up to date."""
-        if force:
-            return "a rebuild was asked for"
-        metadata = self.storage.get_metadata()
-        wanted = (
-            settings if settings is not None else shaping_settings(self._resolved, self._resources)
-        )
-        if metadata is not None and metadata.config_hash != config_hash(wanted):
-            changes = changed_settings(metadata.settings, wanted)
-            return f"settings changed ({'; '.join(changes)})"
-        reason = self.storage.stale_reason(source)
-        if reason is None and metadata is not None:
-            return failed_last_time(metadata.account.failures, retry_failed)
-        return reason
-
-    def _indexed_width(self, settings: Mapping[str, str]) -> int:
-        """Return the width of the vectors that the same embedding model made for the index."""
-        metadata = self.storage.get_metadata()
-        name = "graphrag.embedding_model"
-        if metadata is None or metadata.settings.get(name) != settings[name]:
-            return 0
-        return metadata.vector_size
-
-    def _known_failures(
-        self, settings: Mapping[str, str], retry_failed: RetryFailed
-    ) -> tuple[Failure, ...]:
-        """Return what failed in the last build and is not to be asked for again.
-
-        Other settings, or no cache, ask for everything.
-        """
-        metadata = self.storage.get_metadata()
-        if metadata is None or self._execution.cache is not True:
-            return ()
-        if metadata.config_hash != config_hash(settings):
-            return ()
-        return tuple(
-            failure
-            for failure in metadata.account.failures
-            if not is_retried(failure, retry_failed)
+        chosen = execution or ExecutionConfig()
+        self._cache_dir = storage.cache_dir_for(chosen)
+        super().__init__(
+            resolved or resolve_tool(tool_config),
+            storage,
+            execution=chosen,
+            resources=resources or Resources(chosen, cache_dir=self._cache_dir),
+            on_progress=IndexingCallbacks(tool_config.name, on_progress),
+            wait_for_builder=wait_for_builder,
         )
 
-    def published(self) -> IndexMetadata:
-        """Return the commit record of the index.
+    @property
+    def _graphrag(self) -> GraphRAGConfig:
+        return self._tool.graphrag or GraphRAGConfig()
 
-        Raises:
-            IndexingError: There is no index.
-        """
-        metadata = self.storage.get_metadata()
-        if metadata is None:
-            raise IndexingError(
-                f"the index of tool {self.tool_config.name!r} vanished while it was opened: run "
-                "'holodeck index' again"
-            )
-        return metadata
+    @property
+    def chunking(self) -> tuple[int, int]:
+        """Size of a chunk and overlap of two, in tokens."""
+        return self._graphrag.chunk_size, self._graphrag.chunk_overlap
 
-    def _check_models(self) -> None:
-        """Find a missing key or package before a document is read."""
-        graphrag = self._resolved.tool.graphrag or GraphRAGConfig()
+    def shaping_settings(self) -> Mapping[str, str]:
+        """Return every setting, prompt and version that shapes the index, by its YAML name."""
+        return shaping_settings(self._resolved, self._resources)
+
+    def check(self) -> None:
+        """Find a missing key or package of what builds, before a document is read."""
         models: list[tuple[ModelSettings | None, str]] = [
-            (graphrag.indexing_model, INDEXING),
+            (self._graphrag.indexing_model, INDEXING),
             (self._resolved.embedding, self._resolved.embedding_where),
         ]
         for settings, where in models:
@@ -233,135 +129,102 @@ class GraphRAGIndexer:
                 self._resources.check(settings, where)
         open_claim_steps(self._resolved, open_index_steps(self._resolved, self._resources))
 
-    async def _build(
-        self,
-        source: Path,
-        settings: Mapping[str, str],
-        known: Sequence[Failure],
-        width: int | None,
-    ) -> IndexMetadata:
-        reading = await asyncio.to_thread(
-            read_source, source, read_options(self.tool_config, self._execution)
-        )
-        graphrag = self._resolved.tool.graphrag or GraphRAGConfig()
-        prepared = await asyncio.to_thread(
-            prepare, reading.documents, graphrag.chunk_size, graphrag.chunk_overlap
-        )
-        generation = self.storage.new_generation()
-        tables, vectors = self.storage.generation_dirs(generation)
+    def foreign_version(self, record: IndexMetadata) -> str | None:
+        """Return which version of the library built the index, where it is another one."""
+        version = library_version()
+        if record.graphrag_version == version:
+            return None
+        built_with = record.graphrag_version or "of an unknown version"
+        return f"it was built with graphrag {built_with}, and graphrag {version} is installed"
+
+    def stale_piece(self, record: IndexMetadata, retry_failed: RetryFailed) -> str | None:
+        """Return which pieces failed last time and are asked for again."""
+        return failed_last_time(record.account.failures, retry_failed)
+
+    def finish(self, record: IndexMetadata) -> None:
+        """Write the settings file of the library's command line, where one is asked for."""
+        if self._graphrag.settings_file:
+            write_settings_file(self._resolved, self.storage, record)
+
+    async def fill(self, corpus: Corpus) -> IndexMetadata:
+        """Write every table and vector of the generation."""
+        tables, vectors = self.storage.generation_dirs(corpus.generation)
         tables.mkdir(parents=True)
         vectors.mkdir(parents=True)
-        try:
-            outcome = await self._fill(source, prepared, tables, vectors, generation, known, width)
-            metadata = self._metadata(source, settings, reading, generation, outcome)
-            self._callbacks(Progress(step="publish", done=0, total=1))
-            self.storage.save_metadata(metadata)
-            self._callbacks(Progress(step="publish", done=1, total=1))
-        except BaseException:
-            self._discard(generation)
-            raise
-        self.built = True
-        self.storage.sweep()
-        return metadata
+        await to_its_end(_write_start, corpus, tables, vectors)
+        outcome = BuildOutcome()
+        if corpus.prepared.text_units:
+            outcome = await self._carry_out(corpus, tables, vectors)
+        return await to_its_end(_metadata, corpus, tables, outcome)
 
-    def _discard(self, generation: str) -> None:
-        """Delete half a generation; what was published meanwhile stays.
-
-        Replies that were paid for are kept elsewhere.
-        """
-        published = self.storage.get_metadata()
-        if published is None or published.generation != generation:
-            for folder in self.storage.generation_dirs(generation):
-                shutil.rmtree(folder, ignore_errors=True)
-
-    async def _fill(
-        self,
-        source: Path,
-        prepared: Prepared,
-        tables: Path,
-        vectors: Path,
-        generation: str,
-        known: Sequence[Failure],
-        width: int | None,
-    ) -> BuildOutcome:
-        """Write every table and vector of the generation."""
-        write_prepared(prepared, tables)
-        prompts = json.dumps(read_prompts(SEARCH_PROMPTS), ensure_ascii=False)
-        (tables / PROMPTS_FILE).write_text(prompts, encoding="utf-8")
-        if not prepared.text_units:
-            for table in ALWAYS:
-                if not (tables / f"{table}.parquet").exists():
-                    write_rows(tables, table, [])
-            derive_index(tables, vectors)
-            return BuildOutcome()
+    async def _carry_out(self, corpus: Corpus, tables: Path, vectors: Path) -> BuildOutcome:
+        """Run the steps, in a child process unless the models are objects of this one."""
         order = BuildOrder(
             resolved=self._resolved,
             execution=self._execution,
             environ=self._resources.environ,
             storage_dir=self.storage.storage_dir,
-            source=source,
+            source=corpus.source,
             output=tables,
             vectors=vectors,
-            cache_dir=self.storage.cache_dir,
-            log_file=self.storage.logs_dir / f"build-{generation}.log",
-            vector_width=width,
-            known_failures=known,
+            cache_dir=self._cache_dir,
+            log_file=self.storage.logs_dir / f"build-{corpus.generation}.log",
+            vector_width=corpus.vector_width,
+            known_failures=self._known_failures(corpus),
         )
-        budget = self._execution.index_timeout
-        try:
-            async with asyncio.timeout(budget) as limit:
-                if self._in_process:
-                    build = await run_order(order, self._resources, self._callbacks)
-                    return BuildOutcome(
-                        counts=build.counts,
-                        warnings=tuple(build.warnings),
-                        account=build.account,
-                    )
-                return await build_in_child(order, self._callbacks)
-        except TimeoutError as error:
-            if not limit.expired():
-                raise
-            raise IndexingError(
-                f"building the index of tool {self.tool_config.name!r} took longer than "
-                f"{budget:g} s. What was paid for is kept: raise execution.index_timeout and run "
-                "'holodeck index' again to go on"
-            ) from error
+        if not self._in_process:
+            return await build_in_child(order, self._on_progress)
+        build = await run_order(order, self._resources, self._on_progress)
+        return BuildOutcome(
+            counts=build.counts, warnings=tuple(build.warnings), account=build.account
+        )
 
-    def _metadata(
-        self,
-        source: Path,
-        settings: Mapping[str, str],
-        reading: SourceReading,
-        generation: str,
-        outcome: BuildOutcome,
-    ) -> IndexMetadata:
-        tables, _ = self.storage.generation_dirs(generation)
-        counts = {name: len(read_rows(tables, name, ["id"])) for name in ALWAYS if name not in OURS}
-        warnings = [*reading.notes, *outcome.warnings]
-        if not reading.documents:
-            warnings.append("no file of the source gave any text: the index is empty")
-        elif not counts["entities"]:
-            warnings.append("no entities were found in the documents: the graph is empty")
-        return IndexMetadata(
-            tool_name=self.tool_config.name,
-            source_path=str(source),
-            source_hash=reading.source_hash,
-            indexed_at=datetime.now(UTC).isoformat(timespec="seconds"),
-            file_count=len(reading.files),
-            entity_count=counts["entities"],
-            relationship_count=counts["relationships"],
-            community_count=counts["communities"],
-            report_count=counts["community_reports"],
-            document_count=counts["documents"],
-            text_unit_count=counts["text_units"],
-            merged_entity_count=outcome.counts.get("merged_entities", 0),
-            vector_size=outcome.counts.get("vector_size", 0),
-            graphrag_version=library_version(),
-            config_hash=config_hash(settings),
-            settings=dict(settings),
-            generation=generation,
-            calls=outcome.calls,
-            skipped={item.path: item.reason for item in reading.skipped},
-            warnings=tuple(warnings),
-            account=outcome.account,
+    def _known_failures(self, corpus: Corpus) -> tuple[Failure, ...]:
+        """Return what failed in the last build and is not to be asked for again.
+
+        Other settings, or no cache, ask for everything.
+        """
+        metadata = self.storage.get_metadata()
+        if metadata is None or self._execution.cache is not True:
+            return ()
+        if metadata.config_hash != config_hash(corpus.settings):
+            return ()
+        return tuple(
+            failure
+            for failure in metadata.account.failures
+            if not is_retried(failure, corpus.retry_failed)
         )
+
+
+def _write_start(corpus: Corpus, tables: Path, vectors: Path) -> None:
+    """Write what a build starts from; without any text, that is all there is."""
+    write_prepared(corpus.prepared, tables)
+    prompts = json.dumps(read_prompts(SEARCH_PROMPTS), ensure_ascii=False)
+    (tables / PROMPTS_FILE).write_text(prompts, encoding="utf-8")
+    if not corpus.prepared.text_units:
+        for table in ALWAYS:
+            if not (tables / f"{table}.parquet").exists():
+                write_rows(tables, table, [])
+        derive_index(tables, vectors)
+
+
+def _metadata(corpus: Corpus, tables: Path, outcome: BuildOutcome) -> IndexMetadata:
+    counts = {name: len(read_rows(tables, name, ["id"])) for name in ALWAYS if name not in OURS}
+    warnings = [*corpus.warnings, *outcome.warnings]
+    if corpus.prepared.text_units and not counts["entities"]:
+        warnings.append("no entities were found in the documents: the graph is empty")
+    return IndexMetadata(
+        **corpus.record_fields(),
+        entity_count=counts["entities"],
+        relationship_count=counts["relationships"],
+        community_count=counts["communities"],
+        report_count=counts["community_reports"],
+        document_count=counts["documents"],
+        text_unit_count=counts["text_units"],
+        merged_entity_count=outcome.counts.get("merged_entities", 0),
+        vector_size=outcome.counts.get("vector_size", 0),
+        graphrag_version=library_version(),
+        calls=outcome.calls,
+        warnings=tuple(warnings),
+        account=outcome.account,
+    )

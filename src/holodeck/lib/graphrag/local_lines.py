@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+
+import numpy as np
+from numpy.typing import NDArray
 
 from holodeck.lib.contracts import AnswerContext, ContextClaim
 from holodeck.lib.graphrag.graph_index import GraphIndex
+from holodeck.lib.graphrag.write_context import report_batch
+from holodeck.lib.tokens import count_tokens
 
 __all__ = [
     "CLAIM_HEADER",
@@ -16,6 +21,8 @@ __all__ = [
     "claim_lines",
     "edge_line",
     "entity_lines",
+    "known_counts",
+    "line_tokens",
     "report_line",
     "shown_context",
     "unit_lines",
@@ -28,6 +35,35 @@ CLAIM_HEADER = ("id", "entity", "object_id", "status", "start_date", "end_date",
 UNIT_HEADER = ("id", "text")
 
 Lines = Iterator[tuple[int, str]]
+
+
+def line_tokens(index: GraphIndex) -> dict[str, NDArray[np.int32]]:
+    """Return the tokens of every line that a context may show, by record."""
+    entities, edges, units = (
+        range(len(t)) for t in (index.entities, index.edges, index.text_units)
+    )
+    lines: dict[str, Iterable[str]] = {
+        "entities": (line for _, line in entity_lines(index, entities)),
+        "edges": (edge_line(index, row) for row in edges),
+        "units": (line for _, line in unit_lines(index, units)),
+        "reports": (report_line(index, number) for number in index.reports),
+        "batched": (report_batch([report], header=False) for report in index.reports.values()),
+    }
+    return {
+        name: np.fromiter(map(count_tokens, each), dtype=np.int32) for name, each in lines.items()
+    }
+
+
+def known_counts(
+    tokens: Mapping[str, NDArray[np.int32]], reports: Iterable[int]
+) -> dict[str, Mapping[int, int] | NDArray[np.int32]]:
+    """Return what ``line_tokens`` said, by the names that ``fill_section`` counts by."""
+    return {
+        f"Entities{len(ENTITY_HEADER)}": tokens["entities"],
+        f"Relationships{len(EDGE_HEADER)}": tokens["edges"],
+        f"Sources{len(UNIT_HEADER)}": tokens["units"],
+        f"Reports{len(REPORT_HEADER)}": dict(zip(reports, tokens["reports"].tolist(), strict=True)),
+    }
 
 
 def report_line(index: GraphIndex, number: int) -> str:

@@ -11,7 +11,6 @@ import json
 import logging
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar, overload
 
@@ -29,9 +28,12 @@ from holodeck.lib.graphrag.graph_index import (
     TextUnits,
 )
 from holodeck.lib.graphrag.links import Links
+from holodeck.lib.graphrag.local_lines import known_counts, line_tokens
 from holodeck.lib.graphrag.prompts import SEARCH_PROMPTS, read_prompts
 from holodeck.lib.graphrag.search_words import Names, SearchWords
 from holodeck.lib.graphrag.spread import Spread
+from holodeck.lib.graphrag.storage import DERIVED_FILE
+from holodeck.lib.graphrag.write_context import TokenCounts
 from holodeck.lib.indexes.arrays import Arrays, map_arrays, write_arrays
 from holodeck.lib.indexes.texts import Texts
 from holodeck.lib.ranking.vectors import Vectors
@@ -39,9 +41,7 @@ from holodeck.lib.ranking.words import WordIndex
 
 __all__ = ["DERIVED_FILE", "derive_index", "open_generation", "open_index"]
 
-DERIVED_FILE = "search.arrays"
-"""What a search works on, beside the tables of our own generations."""
-DERIVED_VERSION = "1"
+DERIVED_VERSION = "2"
 """Raised when the same tables give other arrays."""
 
 logger = logging.getLogger(__name__)
@@ -105,7 +105,9 @@ def _derive(tables: Path, vectors: Path) -> Arrays:
     from holodeck.lib.graphrag.derive import derive_arrays
 
     start = time.perf_counter()
-    arrays = derive_arrays(tables, vectors)
+    arrays = dict(derive_arrays(tables, vectors))
+    counted = line_tokens(_index(arrays, {}))
+    arrays |= {f"{_TOKENS}.{name}": counts for name, counts in counted.items()}
     logger.info("prepared %s for search in %.1f s", tables, time.perf_counter() - start)
     return arrays
 
@@ -210,7 +212,11 @@ _CLAIM_FIELDS = tuple(Claim.__dataclass_fields__)
 
 
 class _Reports(Mapping[int, ContextReport]):
-    """Community number → report; each is made once."""
+    """Community number → report; each is made once.
+
+    Args:
+        arrays: Their columns; ``batched``, where it is there, holds their tokens.
+    """
 
     def __init__(self, arrays: Arrays) -> None:
         self._rows = {number: row for row, number in enumerate(arrays["numbers"].tolist())}
@@ -218,7 +224,8 @@ class _Reports(Mapping[int, ContextReport]):
         self._titles = _texts(arrays, "titles")
         self._contents = _texts(arrays, "contents")
         self._summaries = _texts(arrays, "summaries")
-        self._made = lru_cache(maxsize=1 << 12)(self._make)
+        self._tokens = arrays.get("batched")
+        self._made: dict[int, ContextReport] = {}
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -230,7 +237,9 @@ class _Reports(Mapping[int, ContextReport]):
         return number in self._rows
 
     def __getitem__(self, number: int) -> ContextReport:
-        return self._made(number)
+        if number not in self._made:
+            self._made[number] = self._make(number)
+        return self._made[number]
 
     def _make(self, number: int) -> ContextReport:
         row = self._rows[number]
@@ -240,6 +249,7 @@ class _Reports(Mapping[int, ContextReport]):
             content=self._contents[row],
             rank=float(self._ranks[row]),
             summary=self._summaries[row],
+            tokens=0 if self._tokens is None else int(self._tokens[row]),
         )
 
 
@@ -258,8 +268,12 @@ def _links(arrays: Arrays, name: str = "") -> Links:
     return Links(starts=arrays[f"{name}starts"], rows=arrays[f"{name}rows"])
 
 
+_TOKENS = "tokens"
+
+
 def _index(arrays: Arrays, prompts: Mapping[str, str]) -> GraphIndex:
-    entities = _part(arrays, "entities")
+    entities, tokens = _part(arrays, "entities"), _part(arrays, _TOKENS)
+    reports = _Reports({**_part(arrays, "reports"), **tokens})
     return GraphIndex(
         entities=Entities(
             ids=_texts(entities, "ids"),
@@ -271,7 +285,7 @@ def _index(arrays: Arrays, prompts: Mapping[str, str]) -> GraphIndex:
             edges=_links(_part(arrays, "joined")),
             units=_links(_part(arrays, "mentions")),
         ),
-        edges=_edges(_part(arrays, "edges")),
+        edges=_edges(_part(arrays, "edges"), _links(_part(arrays, "founded"))),
         text_units=TextUnits(
             ids=_texts(arrays, "units.ids"),
             texts=_texts(arrays, "units.texts"),
@@ -280,8 +294,9 @@ def _index(arrays: Arrays, prompts: Mapping[str, str]) -> GraphIndex:
             places=_Places(_part(arrays, "places")),
         ),
         claims=_Claims(_part(arrays, "claims")),
+        claim_units=_claim_units(_part(arrays, "claims")),
         communities=_communities(_part(arrays, "communities")),
-        reports=_Reports(_part(arrays, "reports")),
+        reports=reports,
         entity_vectors=_vectors(_part(arrays, "entity_vectors")),
         unit_vectors=_vectors(_part(arrays, "unit_vectors")),
         words=SearchWords(
@@ -297,16 +312,23 @@ def _index(arrays: Arrays, prompts: Mapping[str, str]) -> GraphIndex:
             shares=arrays["spread.shares"],
         ),
         prompts=prompts,
+        token_counts=TokenCounts(known_counts(tokens, reports) if tokens else None),
     )
 
 
-def _edges(arrays: Arrays) -> Edges:
+def _edges(arrays: Arrays, units: Links) -> Edges:
     return Edges(
+        units=units,
         ids=_texts(arrays, "ids"),
         names=_texts(arrays, "names"),
         descriptions=_texts(arrays, "descriptions"),
         **{name: arrays[name] for name in ("numbers", "weights", "sources", "targets", "ranks")},
     )
+
+
+def _claim_units(arrays: Arrays) -> dict[int, int]:
+    pairs = zip(arrays["numbers"].tolist(), arrays["units"].tolist(), strict=True)
+    return {number: row for number, row in pairs if row >= 0}
 
 
 def _communities(arrays: Arrays) -> Communities:
@@ -328,8 +350,7 @@ def _prompts(tables: Path) -> dict[str, str]:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise TableNotFoundError(
-            f"the search prompts {path} cannot be read ({type(error).__name__}): build the index "
-            "again with 'holodeck index --force'"
+        raise TableNotFoundError.of(
+            f"the search prompts {path} cannot be read ({type(error).__name__})"
         ) from error
     return {str(name): str(text) for name, text in content.items()}

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from typing import Any
 
 from holodeck.errors import AuthenticationError, ProviderError
 from holodeck.lib.contracts import (
@@ -26,19 +27,25 @@ from holodeck.lib.graphrag.accept import (
     asked_again,
 )
 from holodeck.lib.graphrag.chain import Asker, Judge, Kept, Memo
+from holodeck.lib.graphrag.community_context import MAX_INPUT_TOKENS
+from holodeck.lib.graphrag.kept_extraction import as_json, from_json
 from holodeck.lib.graphrag.parse import ParsedReply, RecordReader, join_extractions
 from holodeck.lib.graphrag.parse_claims import parse_claims
 from holodeck.lib.graphrag.parse_report import about_report, parse_report
-from holodeck.lib.graphrag.prompts import fill
+from holodeck.lib.graphrag.prompts import Template
 from holodeck.lib.graphrag.reply_text import answer_of
+from holodeck.lib.graphrag.summarize import SUMMARY_INPUT_TOKENS
 from holodeck.lib.graphrag.untrusted import DATA_NOTICE, Neutraliser, restored
 from holodeck.lib.graphrag.values import REPORT_WORDS
 from holodeck.lib.graphrag.write_context import report_context
+from holodeck.lib.tokens import count_tokens
 from holodeck.models.llm import ModelSettings
 
 __all__ = ["PROMPTED_VERSION", "Memo", "PromptedIndexSteps"]
 
 SUMMARY_WORDS = 500
+REPLY_TOKENS = 2048
+"""What a reply whose length is not limited is reckoned with where the next pass repeats it."""
 CLAIMS_WANTED = "Any claims or facts that could be relevant to information discovery."
 """The library's own default of what a claim is."""
 
@@ -51,16 +58,16 @@ class _Chain:
     """A first prompt and the passes after it.
 
     Attributes:
-        keys: Of the outcome after each number of gleanings.
         more: Name of the prompt that asks for what was missed.
         is_more: Name of the prompt that asks whether there is more.
+        reading: Reads the replies of the whole.
     """
 
     purpose: str
     prompt: str
-    keys: Sequence[str]
     more: str
     is_more: str
+    reading: Callable[[Kept], Mapping[str, Any]] | None = None
 
 
 class PromptedIndexSteps:
@@ -72,6 +79,7 @@ class PromptedIndexSteps:
         prompts: The prompts of ``prompts.INDEX_PROMPTS``.
         entity_types: Types to extract.
         max_gleanings: Further passes over each text.
+        chunk_tokens: The most that a chunk has.
         memo: Where accepted outcomes are kept; ``None`` keeps nothing.
     """
 
@@ -83,14 +91,20 @@ class PromptedIndexSteps:
         prompts: Mapping[str, str],
         entity_types: Sequence[str],
         max_gleanings: int,
+        chunk_tokens: int = 0,
         memo: Memo | None,
     ) -> None:
         self._asker = Asker(chat, settings, memo)
         self._prompts = prompts
+        self._templates = {name: Template(prompt) for name, prompt in prompts.items()}
         self._neutral = {name: Neutraliser(prompt) for name, prompt in prompts.items()}
         self._reader = RecordReader(prompts["extract"], entity_types)
         self._entity_types = ",".join(entity_types)
         self._max_gleanings = max_gleanings
+        chat.expect(
+            _longest_prompt(prompts, chunk_tokens, max_gleanings, settings.max_tokens),
+            settings.max_tokens,
+        )
 
     @property
     def version(self) -> str:
@@ -113,9 +127,15 @@ class PromptedIndexSteps:
         def judge(reply: ChatReply) -> Complaint | None:
             return about_extraction(reply, read(reply.text))
 
-        kept, failed = await self._chain("extract", prompt, judge, "glean", "glean_more")
-        parsed = [read(reply).extraction for reply in kept.replies]
-        found = join_extractions(parsed)
+        def reading(kept: Kept) -> dict[str, Any]:
+            found = join_extractions([read(reply).extraction for reply in kept.replies])
+            return {"version": PROMPTED_VERSION, **as_json(found)}
+
+        kept, failed = await self._chain("extract", prompt, judge, "glean", "glean_more", reading)
+        known = kept.reading
+        if known is None or known["version"] != PROMPTED_VERSION:
+            known = reading(kept)
+        found = from_json(known)
         again = Counter(found.repairs)
         if kept.asked_again:
             again["asked again"] += len(kept.asked_again)
@@ -137,33 +157,50 @@ class PromptedIndexSteps:
         return [claim for reply in kept.replies for claim in parse_claims(reply)]
 
     async def _chain(
-        self, purpose: str, prompt: str, judge: Judge, more: str, is_more: str
+        self,
+        purpose: str,
+        prompt: str,
+        judge: Judge,
+        more: str,
+        is_more: str,
+        reading: Callable[[Kept], Mapping[str, Any]] | None = None,
     ) -> tuple[Kept, ProviderError | None]:
         """Return the replies of a chain, as kept or asked for, and what a further pass failed by.
 
         Each pass is kept when it is accepted, as the outcome of a chain with so many gleanings:
-        one that is stopped goes on behind it.
+        one that is stopped goes on behind it. With ``reading`` what it reads in the replies is
+        kept beside those of the whole.
         """
-        keys = [
-            self._asker.key(purpose, prompt, str(passes))
-            for passes in range(self._max_gleanings + 1)
-        ]
-        async with self._asker.alone(keys[-1]):
-            done, kept = self._furthest(keys)
+        chain = _Chain(purpose=purpose, prompt=prompt, more=more, is_more=is_more, reading=reading)
+        async with self._asker.alone(self._key(chain, self._max_gleanings)):
+            done, kept = self._furthest(chain)
             if kept is None:
-                kept = await self._asker.answered(purpose, prompt, judge)
-                self._asker.keep(keys[0], kept, purpose)
-            chain = _Chain(purpose=purpose, prompt=prompt, keys=keys, more=more, is_more=is_more)
-            return await self._glean(chain, kept, done)
+                kept = self._keep(chain, 0, await self._asker.answered(purpose, prompt, judge))
+            return (kept, None) if done is None else await self._glean(chain, kept, done)
 
-    def _furthest(self, keys: Sequence[str]) -> tuple[int, Kept | None]:
-        """Return after how many gleanings a chain stands, and what it had by then."""
-        for passes in reversed(range(len(keys))):
-            kept = self._asker.recall(keys[passes])
+    def _key(self, chain: _Chain, passes: int) -> str:
+        return self._asker.key(chain.purpose, chain.prompt, str(passes))
+
+    def _keep(self, chain: _Chain, passes: int, kept: Kept) -> Kept:
+        """Keep the outcome after so many gleanings."""
+        if passes == self._max_gleanings and chain.reading is not None:
+            kept = replace(kept, reading=chain.reading(kept))
+        self._asker.keep(self._key(chain, passes), kept, chain.purpose)
+        return kept
+
+    def _furthest(self, chain: _Chain) -> tuple[int | None, Kept | None]:
+        """Return after how many gleanings a chain stands, and its replies; ``None``: it is whole.
+
+        Where nothing is kept it stands before the first.
+        """
+        for passes in reversed(range(self._max_gleanings + 1)):
+            kept = self._asker.recall(self._key(chain, passes))
             if kept is not None:
-                # It has fewer replies where the model had no more to say.
-                is_ended = len(kept.replies) <= passes
-                return len(keys) - 1 if is_ended else passes, kept
+                # A chain has fewer replies than passes where the model had no more to say.
+                is_whole = passes == self._max_gleanings or len(kept.replies) <= passes
+                return None if is_whole else passes, replace(
+                    kept, reading=kept.reading if is_whole else None
+                )
         return 0, None
 
     async def _glean(
@@ -178,13 +215,16 @@ class PromptedIndexSteps:
         try:
             for turn in range(done, self._max_gleanings):
                 if turn and not await self._has_more(messages, self._prompts[chain.is_more]):
-                    self._asker.keep(chain.keys[-1], kept, chain.purpose)
+                    kept = self._keep(chain, self._max_gleanings, kept)
                     break
                 messages.append(more)
                 reply, again = await self._pass(messages)
                 messages.append(Message(role="assistant", content=answer_of(reply)))
-                kept = Kept(replies=(*kept.replies, reply), asked_again=(*kept.asked_again, *again))
-                self._asker.keep(chain.keys[turn + 1], kept, chain.purpose)
+                kept = self._keep(
+                    chain,
+                    turn + 1,
+                    Kept(replies=(*kept.replies, reply), asked_again=(*kept.asked_again, *again)),
+                )
         except AuthenticationError:
             raise
         except ProviderError as error:
@@ -242,4 +282,20 @@ class PromptedIndexSteps:
         """Return the library's prompt with our notice; no value can end its section."""
         neutral: Callable[[str], str] = self._neutral[name]
         safe = {key: neutral(value) for key, value in values.items()}
-        return DATA_NOTICE + fill(self._prompts[name], **safe)
+        return DATA_NOTICE + self._templates[name].fill(**safe)
+
+
+def _longest_prompt(
+    prompts: Mapping[str, str], chunk_tokens: int, max_gleanings: int, max_tokens: int | None
+) -> int:
+    """Return about how many tokens the longest request of a build has.
+
+    Chunks are read with the replies of earlier passes before them; what is reported on and what is
+    summarised is cut to a number of tokens.
+    """
+    size = {name: count_tokens(prompt) for name, prompt in prompts.items()}
+    passes = max_gleanings * (max_tokens or REPLY_TOKENS)
+    read = max(size["extract"], size["claims"]) + chunk_tokens + passes
+    reported = size["report"] + MAX_INPUT_TOKENS
+    summarised = size["summarize"] + SUMMARY_INPUT_TOKENS
+    return count_tokens(DATA_NOTICE) + max(read, reported, summarised)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from holodeck.errors import MissingExtraError
 
-__all__ = ["INDEX_PROMPTS", "SEARCH_PROMPTS", "fill", "read_prompts"]
+__all__ = ["INDEX_PROMPTS", "SEARCH_PROMPTS", "Template", "fill", "read_prompts"]
 
 INDEX_PROMPTS: Mapping[str, tuple[str, str]] = {
     "extract": ("index/extract_graph.py", "GRAPH_EXTRACTION_PROMPT"),
@@ -68,15 +68,32 @@ def _constant(file: Path, constant: str, name: str) -> str:
     )
 
 
+class Template:
+    """A prompt, taken apart once."""
+
+    def __init__(self, text: str) -> None:
+        self._parts: list[str] = []
+        self._names: dict[int, str] = {}  # place among the parts → whose value stands there
+        end = 0
+        for found in _PLACEHOLDER.finditer(text):
+            self._parts.append(text[end : found.start()])
+            if found.group(1) is not None:
+                self._names[len(self._parts)] = found.group(1)
+            self._parts.append(found.group(0)[0])
+            end = found.end()
+        self._parts.append(text[end:])
+
+    def fill(self, **values: str) -> str:
+        """Return the text with each ``{name}`` replaced; doubled braces become single ones.
+
+        The values are put in as they are: braces in them mean nothing.
+        """
+        parts = list(self._parts)
+        for place, name in self._names.items():
+            parts[place] = values[name]
+        return "".join(parts)
+
+
 def fill(template: str, **values: str) -> str:
-    """Return the template with each ``{name}`` replaced; doubled braces become single ones.
-
-    The values are put in as they are: braces in them mean nothing.
-    """
-
-    def replacement(match: re.Match[str]) -> str:
-        if match.group(1) is not None:
-            return values[match.group(1)]
-        return match.group(0)[0]
-
-    return _PLACEHOLDER.sub(replacement, template)
+    """Return ``Template(template).fill(**values)``."""
+    return Template(template).fill(**values)

@@ -5,16 +5,17 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from holodeck.errors import HolodeckError, IndexingError
-from holodeck.lib.contracts import Failure, Report
+from holodeck.lib.contracts import Failure, Finding, Report
 from holodeck.lib.documents import content_id
 from holodeck.lib.graphrag.build import Build, map_after
 from holodeck.lib.graphrag.community_context import (
     MAX_INPUT_TOKENS,
     Finer,
+    NumberedContext,
     community_context,
     report_text,
 )
@@ -120,15 +121,15 @@ async def _write(
         if child in written
     ]
     numbered = community_context(members, inside, finer)
-    key = content_id("report", report_context(numbered.context))
     place = f"community {community['community']} of {', '.join(r['title'] for r in members[:3])}"
-    known = build.known_failures.get(("report", key))
-    if known is not None:
-        return replace(known, place=place)
+    if build.known_failures:
+        known = build.known_failures.get(("report", _key(numbered)))
+        if known is not None:
+            return replace(known, place=place)
     try:
         report = await build.steps.report(numbered.context)
     except HolodeckError as error:
-        return failure_of(error, "report", key, place)
+        return failure_of(error, "report", _key(numbered), place)
     return _Written(
         report=report,
         titles=frozenset(row["title"] for row in members),
@@ -137,39 +138,48 @@ async def _write(
     )
 
 
+def _key(numbered: NumberedContext) -> str:
+    return content_id("report", report_context(numbered.context))
+
+
 def _row(community: Row, report: Report, tables: Mapping[str, Sequence[int]]) -> dict[str, Any]:
     """Return the row of a report, its references rewritten to the numbers of the tables."""
 
     def rewritten(text: str) -> str:
         return _REFERENCE.sub(lambda match: _renumber(match, tables), text)
 
-    findings = [
-        {"summary": rewritten(f.summary), "explanation": rewritten(f.explanation)}
-        for f in report.findings
-    ]
-    content = rewritten(report_text(report))
+    told = replace(
+        report,
+        summary=rewritten(report.summary),
+        rating_explanation=rewritten(report.rating_explanation),
+        findings=tuple(
+            Finding(summary=rewritten(f.summary), explanation=rewritten(f.explanation))
+            for f in report.findings
+        ),
+    )
+    findings = [{"summary": f.summary, "explanation": f.explanation} for f in told.findings]
     return {
         **{key: community[key] for key in ("community", "level", "parent", "children", "size")},
         "id": content_id("report", community["id"]),
         "human_readable_id": community["community"],
         "title": report.title,
-        "summary": rewritten(report.summary),
-        "full_content": content,
+        "summary": told.summary,
+        "full_content": report_text(replace(told, title=rewritten(report.title))),
         "rank": report.rating,
-        "rating_explanation": rewritten(report.rating_explanation),
+        "rating_explanation": told.rating_explanation,
         "findings": findings,
         "full_content_json": json.dumps(
-            {**_plain(report), "summary": rewritten(report.summary), "findings": findings},
+            {
+                "title": report.title,
+                "summary": told.summary,
+                "findings": findings,
+                "rating": report.rating,
+                "rating_explanation": told.rating_explanation,
+            },
             ensure_ascii=False,
-            indent=4,
         ),
         "period": "",
     }
-
-
-def _plain(report: Report) -> dict[str, Any]:
-    """Return what the model said, without what was mended to read it."""
-    return {key: value for key, value in asdict(report).items() if key != "repairs"}
 
 
 def _renumber(match: re.Match[str], tables: Mapping[str, Sequence[int]]) -> str:

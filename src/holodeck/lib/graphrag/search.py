@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from holodeck.errors import NotInitializedError, SearchError
-from holodeck.lib.contracts import AnswerSteps, ContextReport
+from holodeck.errors import ConfigError, NotInitializedError, SearchError
+from holodeck.lib.contracts import AnswerContext, AnswerSteps, RatingSteps
+from holodeck.lib.graphrag.cited import cited_records, shown_in
 from holodeck.lib.graphrag.graph_index import GraphIndex
 from holodeck.lib.graphrag.local_context import LocalQuestion, select_local
 from holodeck.lib.graphrag.open_index import open_generation
+from holodeck.lib.graphrag.select_reports import (
+    ReportSelection,
+    rated_reports,
+    reports_of_level,
+)
 from holodeck.lib.graphrag.thinkers import open_answer_steps
 from holodeck.lib.graphrag.write_context import report_batch
 from holodeck.lib.questions import accept_question
@@ -23,6 +26,7 @@ from holodeck.lib.results import SearchResult, Source
 from holodeck.models.tool import GraphRAGConfig, VectorstoreTool
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
 
     from holodeck.lib.graphrag.storage import GraphRAGStorage
@@ -50,8 +54,7 @@ NO_REPORTS = (
     "there are no communities to report on. Local search still answers from single entities."
 )
 
-_DATA = re.compile(r"\[Data:([^\]]*)\]")
-_SET = re.compile(r"(\w+)\s*\(([^)]*)\)")
+NOTHING_FITS = "no record of the index fits the context: what was asked could not be looked up"
 
 
 class BaseSearchEngine(ABC):
@@ -164,29 +167,17 @@ class LocalSearchEngine(BaseSearchEngine):
         if answer:
             given = await self._answer_steps(index).answer_local(question, context)
             response, more = given.text, given.notes
+        cited = cited_records(response, index, shown_in(context))
         return SearchResult(
             response=response,
             search_mode=self.mode,
-            sources=tuple(_sources(index, selection.text_units, _cited(response, "Sources"))),
+            sources=tuple(_sources(index, cited.ordered("Sources", selection.text_units))),
             entities_used=len(context.entities),
             communities_used=len(context.reports),
             context=context.text,
-            references=_references(
-                response,
-                {
-                    "Entities": {e.number: e.title for e in context.entities},
-                    "Relationships": {
-                        r.number: f"{r.source} – {r.target}" for r in context.relationships
-                    },
-                    "Claims": {c.number: c.claim.description for c in context.claims},
-                    "Reports": {r.number: r.title for r in context.reports},
-                    "Sources": {
-                        row: ", ".join(map(str, index.text_units.places[row]))
-                        for row in selection.text_units
-                    },
-                },
-            ),
-            notes=(*notes, *more),
+            references=cited.titles,
+            reference_sources=cited.sources,
+            notes=(*notes, *_shortness(context), *more, *cited.notes),
         )
 
 
@@ -201,35 +192,45 @@ class GlobalSearchEngine(BaseSearchEngine):
         if not index.reports:
             said = NO_REPORTS if len(index.entities) else _nothing(index)
             return SearchResult(response=said, search_mode=self.mode, notes=notes)
-        reports = self._reports(index)
+        selection = await self._select(index, question)
+        reports = selection.reports
         response, more = "", tuple[str, ...]()
         if answer:
             given = await self._answer_steps(index).answer_global(question, reports)
             response, more = given.text, given.notes
-        cited = _cited(response, "Reports")
-        ordered = sorted(reports, key=lambda r: cited.get(r.number, len(cited)))
-        communities = index.communities
+        cited = cited_records(response, index, {"Reports": {r.number: r.title for r in reports}})
         units = dict.fromkeys(
             unit
-            for report in ordered
-            for unit in communities.text_units.of(communities.row_of[report.number]).tolist()
+            for number in cited.ordered("Reports", [report.number for report in reports])
+            for unit in index.communities.texts_of(number)
         )
         return SearchResult(
             response=response,
             search_mode=self.mode,
-            sources=tuple(_sources(index, units, {})),
+            sources=tuple(_sources(index, units)),
             communities_used=len(reports),
             context=report_batch(reports),
-            references=_references(response, {"Reports": {r.number: r.title for r in reports}}),
-            notes=(*notes, *more),
+            references=cited.titles,
+            reference_sources=cited.sources,
+            notes=(*notes, *selection.notes, *more, *cited.notes),
         )
 
-    def _reports(self, index: GraphIndex) -> list[ContextReport]:
-        """Return the finest report of at most the level for every entity, best first."""
+    async def _select(self, index: GraphIndex, question: str) -> ReportSelection:
         level = min(self._graphrag.community_level, index.deepest_level)
-        numbers = np.unique(index.finest_communities(level)).tolist()
-        reports = [index.reports[number] for number in numbers if number in index.reports]
-        return sorted(reports, key=lambda r: (-r.rank, r.number))
+        if not self._graphrag.dynamic_community_selection:
+            return await asyncio.to_thread(reports_of_level, index, level)
+        return await rated_reports(index, level, question, self._rating_steps(index))
+
+    def _rating_steps(self, index: GraphIndex) -> RatingSteps:
+        steps = self._answer_steps(index)
+        if isinstance(steps, RatingSteps):
+            return steps
+        raise ConfigError(
+            "dynamic_community_selection needs a search_model that can rate reports, and this "
+            "provider has no language model: set dynamic_community_selection: false, or a "
+            "search_model of another provider",
+            field="graphrag.dynamic_community_selection",
+        )
 
 
 SEARCH_MODES: dict[str, type[BaseSearchEngine]] = {
@@ -247,43 +248,21 @@ def create_search_engine(
     return SEARCH_MODES[graphrag.search_mode](tool_config, storage)
 
 
-def _sources(index: GraphIndex, text_units: Iterable[int], cited: dict[int, int]) -> list[Source]:
-    """Return the places of the text units; cited ones first, in the order they are cited."""
+def _sources(index: GraphIndex, text_units: Iterable[int]) -> list[Source]:
+    """Return the places of the text units."""
     units = index.text_units
     return [
         Source(place=place, text_unit_id=units.ids[row], reference=row, text=units.texts[row])
-        for row in sorted(text_units, key=lambda row: cited.get(row, len(cited)))
+        for row in text_units
         for place in units.places[row]
     ]
+
+
+def _shortness(context: AnswerContext) -> tuple[str, ...]:
+    """Return a note where the budget is too small for a single record."""
+    return () if context.text else (NOTHING_FITS,)
 
 
 def _nothing(index: GraphIndex) -> str:
     """Return why there is nothing to search: no text at all, or no entity in it."""
     return NO_ENTITIES if len(index.text_units) else NO_TEXT
-
-
-def _cited(response: str, dataset: str) -> dict[int, int]:
-    """Return number → order of first citation, for one dataset."""
-    numbers = [
-        int(number) for name, listed in _citations(response) if name == dataset for number in listed
-    ]
-    return {number: order for order, number in enumerate(dict.fromkeys(numbers))}
-
-
-def _citations(response: str) -> list[tuple[str, Sequence[str]]]:
-    return [
-        (name, [part.strip() for part in listed.split(",") if part.strip().isdigit()])
-        for mark in _DATA.findall(response)
-        for name, listed in _SET.findall(mark)
-    ]
-
-
-def _references(response: str, titles: dict[str, dict[int, str]]) -> dict[str, dict[str, str]]:
-    """Return what the answer's marks stand for: dataset → number → title."""
-    references: dict[str, dict[str, str]] = {}
-    for name, listed in _citations(response):
-        known = titles.get(name, {})
-        for number in listed:
-            if int(number) in known:
-                references.setdefault(name, {})[number] = known[int(number)]
-    return references

@@ -9,7 +9,7 @@ from holodeck.lib.contracts import Failure
 from holodeck.lib.documents import content_id
 from holodeck.lib.graphrag.build import Build
 from holodeck.lib.graphrag.failures import failure_of
-from holodeck.lib.tokens import count_tokens, cut_to_tokens
+from holodeck.lib.tokens import count_tokens, cut_to_tokens, is_longer_than
 
 __all__ = ["SUMMARY_INPUT_TOKENS", "describe"]
 
@@ -37,7 +37,7 @@ async def describe(build: Build, subject: str, descriptions: Sequence[str]) -> s
 
 
 def _is_wanted(build: Build, joined: str) -> bool:
-    return build.summarize == "always" or count_tokens(joined) > build.summary_threshold
+    return build.summarize == "always" or is_longer_than(joined, build.summary_threshold)
 
 
 async def _summary(

@@ -38,6 +38,7 @@ def open_index_steps(resolved: ResolvedTool, resources: Resources) -> IndexSteps
         prompts=read_prompts(INDEX_PROMPTS),
         entity_types=entity_types,
         max_gleanings=graphrag.max_gleanings,
+        chunk_tokens=graphrag.chunk_size,
         memo=resources.replies_of(settings),
     )
 

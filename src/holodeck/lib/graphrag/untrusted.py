@@ -42,13 +42,17 @@ class Neutraliser:
 
     def __call__(self, text: str) -> str:
         """Return the text with no delimiter, marker, rule or heading of the prompt in it."""
-        plain = _DELIMITER.sub(lambda m: f"<{m[1]}¦{'¦' if m[2] else ''}{m[3]}>", text)
-        plain = _MARKER.sub(r"<¦\1¦>", plain)
+        plain = text
+        if "|" in plain:
+            plain = _DELIMITER.sub(lambda m: f"<{m[1]}¦{'¦' if m[2] else ''}{m[3]}>", plain)
+            plain = _MARKER.sub(r"<¦\1¦>", plain)
         plain = _RULE.sub(_LEAST_RULE, plain)
         return self._heading.sub(r"\1> ", plain)
 
 
 def restored(text: str) -> str:
     """Return a field of a reply with the delimiters that its document had."""
+    if "¦" not in text:
+        return text
     plain = _NEUTRAL_DELIMITER.sub(lambda m: f"<{m[1]}|{'|' if m[2] else ''}{m[3]}>", text)
     return _NEUTRAL_MARKER.sub(r"<|\1|>", plain)

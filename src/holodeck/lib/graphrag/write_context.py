@@ -4,22 +4,35 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from holodeck.lib.contracts import CommunityContext, ContextReport
 from holodeck.lib.tokens import count_tokens
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 __all__ = ["TokenCounts", "report_batch", "report_context", "report_rows", "table_text"]
 
 
 class TokenCounts:
-    """Tokens of lines that contexts are made of; each line is counted once."""
+    """Tokens of lines that contexts are made of; each line is counted once.
 
-    def __init__(self) -> None:
+    Args:
+        known: Table → row → tokens of its line, counted beforehand.
+    """
+
+    def __init__(self, known: Mapping[str, Mapping[int, int] | NDArray[np.int32]] | None = None):
+        self._known = known or {}
         self._counts: dict[tuple[str, int], tuple[str, int]] = {}
 
     def of(self, table: str, row: int, line: str) -> int:
         """Return the tokens of ``line``, which stands for a row of a table."""
+        known = self._known.get(table)
+        if known is not None:
+            return int(known[row])
         kept = self._counts.get((table, row))
         if kept is None or kept[0] != line:
             kept = (line, count_tokens(line))
@@ -46,10 +59,11 @@ def report_context(community: CommunityContext) -> str:
     return "\n\n".join(sections)
 
 
-def report_batch(reports: Iterable[ContextReport]) -> str:
+def report_batch(reports: Iterable[ContextReport], *, header: bool = True) -> str:
     """Return the data section of a map prompt."""
     rows = [(r.number, r.title, r.content, r.rank) for r in reports]
-    return _csv(("id", "title", "content", "rank"), rows, delimiter="|")
+    columns = ("id", "title", "content", "rank") if header else ()
+    return _csv(columns, rows, delimiter="|")
 
 
 def report_rows(reports: Iterable[ContextReport]) -> str:
@@ -71,6 +85,7 @@ def _line(text: str) -> str:
 def _csv(header: Sequence[str], rows: Iterable[Sequence[object]], delimiter: str = ",") -> str:
     text = io.StringIO()
     writer = csv.writer(text, delimiter=delimiter, lineterminator="\n")
-    writer.writerow(header)
+    if header:
+        writer.writerow(header)
     writer.writerows(rows)
     return text.getvalue()

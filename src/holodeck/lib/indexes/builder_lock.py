@@ -16,6 +16,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from holodeck.errors import IndexBusyError
+from holodeck.lib.indexes.set_aside import set_aside
 
 __all__ = ["WAIT_SECONDS", "builder_lock", "holder_of"]
 
@@ -61,6 +62,9 @@ async def builder_lock(path: Path, tool_name: str, *, wait_seconds: float) -> As
 
 
 def _acquire(lock: FileLock) -> bool:
+    path = Path(lock.lock_file)
+    if path.is_dir():
+        set_aside(path)
     try:
         lock.acquire(timeout=0)
     except Timeout:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
 from holodeck.lib.indexes.leases import Lease, delete_unless_leased
 
-__all__ = ["Generations", "lease_current"]
+__all__ = ["Generations", "is_generation", "lease_current"]
 
 Record = TypeVar("Record")
 
@@ -23,15 +24,15 @@ class Generations:
     """
 
     def __init__(self, *roots: Path) -> None:
-        self._roots = roots
+        self.roots = roots
 
     def folders(self, generation: str) -> tuple[Path, ...]:
         """Return where the parts of a generation lie."""
-        return tuple(root / generation for root in self._roots)
+        return tuple(root / generation for root in self.roots)
 
     def new(self, current: str) -> str:
         """Return a name that no generation has or had, ``current`` being the latest committed."""
-        used = [int(name) for name in (*self._names(), current) if _is_ours(name)]
+        used = [int(name) for name in (*self._names(), current) if is_generation(name)]
         return f"{max(used, default=0) + 1:06d}"
 
     def lease(self, generation: str) -> Lease:
@@ -42,23 +43,29 @@ class Generations:
         """
         return Lease(self.folders(generation)[0])
 
+    def delete(self, generation: str) -> None:
+        """Delete a generation that was never committed."""
+        for folder in self.folders(generation):
+            shutil.rmtree(folder, ignore_errors=True)
+
     def sweep(self, current: str) -> None:
         """Delete every generation but ``current`` that no reader holds, and nothing else."""
         for name in sorted(self._names()):
-            if _is_ours(name) and name != current:
+            if is_generation(name) and name != current:
                 delete_unless_leased(*self.folders(name))
 
     def _names(self) -> set[str]:
         return {
             path.name
-            for root in self._roots
+            for root in self.roots
             if root.is_dir()
             for path in root.iterdir()
             if path.is_dir()
         }
 
 
-def _is_ours(name: str) -> bool:
+def is_generation(name: str) -> bool:
+    """Tell whether a folder of that name may be a generation of ours."""
     return name.isascii() and name.isdigit()
 
 

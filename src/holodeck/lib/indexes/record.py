@@ -1,4 +1,4 @@
-"""The commit record of an index: one JSON file that is replaced as a whole, last."""
+"""The commit record of an index: what it says of itself, in one JSON file replaced as a whole."""
 
 from __future__ import annotations
 
@@ -6,14 +6,80 @@ import json
 import logging
 import os
 from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
+from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
-__all__ = ["read_record", "write_record"]
+from pydantic import TypeAdapter
+
+from holodeck.lib.contracts import BuildAccount
+from holodeck.lib.indexes.files import FileMark
+from holodeck.lib.indexes.set_aside import set_aside
+
+__all__ = ["IndexRecord", "read_record", "write_record"]
 
 logger = logging.getLogger(__name__)
 
 Record = TypeVar("Record")
+
+
+@dataclass(frozen=True, kw_only=True)
+class IndexRecord:
+    """What every index says of itself, whatever its engine.
+
+    Attributes:
+        source_hash: SHA-256 over relative path and bytes of the files that are indexed.
+        indexed_at: UTC, ISO 8601, with offset.
+        file_count: Files that the documents came from.
+        config_hash: SHA-256 over ``settings``.
+        settings: Each setting that shapes the index, by its YAML name.
+        generation: The name of the generation that holds the index.
+        vector_size: Numbers in a vector; 0 where there are none.
+        files: Every file of the generation, by its path below the index's folder; empty where
+            another program built it.
+        skipped: Files that are not in the index, by relative path, and why.
+        warnings: What the builder of the index should know.
+        account: What became of every piece of the build; ``None``: there are no pieces.
+    """
+
+    tool_name: str
+    source_path: str
+    source_hash: str
+    indexed_at: str
+    file_count: int
+    config_hash: str = ""
+    generation: str = ""
+    vector_size: int = 0
+    files: Mapping[str, FileMark] = field(default_factory=dict)
+    settings: Mapping[str, str] = field(default_factory=dict)
+    skipped: Mapping[str, str] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+    account: BuildAccount | None = None
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """What the index holds."""
+        return {"files": self.file_count}
+
+    def to_dict(self) -> dict[str, Any]:  # Any: JSON
+        """Return the fields as JSON types."""
+        return {**asdict(self), "warnings": list(self.warnings)}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """Read what ``to_dict`` wrote; keys of a later version are left aside.
+
+        Raises:
+            ValueError: A field is missing, or is not what it must be.
+        """
+        record: Self = cls._reader().validate_python(data)
+        return record
+
+    @classmethod
+    @cache
+    def _reader(cls) -> TypeAdapter[Any]:  # Any: Self
+        return TypeAdapter(cls)
 
 
 def read_record(path: Path, parse: Callable[[Mapping[str, Any]], Record]) -> Record | None:
@@ -45,6 +111,8 @@ def write_record(path: Path, content: Mapping[str, Any]) -> None:
             json.dump(content, stream, indent=2, ensure_ascii=False, sort_keys=True)
             stream.flush()
             os.fsync(stream.fileno())
+        if path.is_dir():
+            set_aside(path)
         staged.replace(path)
     finally:
         staged.unlink(missing_ok=True)

@@ -58,6 +58,10 @@ class Limited(ChatModel):
             async for delta in deltas:
                 yield delta
 
+    def expect(self, prompt_tokens: int, answer_tokens: int | None = None) -> None:
+        """Tell the model."""
+        self._model.expect(prompt_tokens, answer_tokens)
+
     async def close(self) -> None:
         """Close the model."""
         await self._model.close()

@@ -18,7 +18,7 @@ from holodeck.lib.providers.loop import PerLoop
 from holodeck.lib.providers.ollama_client import Json, OllamaClient
 from holodeck.lib.providers.ollama_context import SAFETY, ContextSize, prompt_tokens
 from holodeck.lib.providers.ollama_wire import StreamedReply, chat_body, context_limit, reply_of
-from holodeck.lib.providers.vectors import UnusableVectorError, unit_rows
+from holodeck.lib.providers.vectors import UnusableVectorError, numbers_of, unit_rows
 from holodeck.lib.tokens import count_tokens, encoding
 
 if TYPE_CHECKING:
@@ -149,6 +149,10 @@ class OllamaChat(ChatModel):
             async for delta in deltas:
                 yield delta
 
+    def expect(self, prompt_tokens: int, answer_tokens: int | None = None) -> None:
+        """Ask for a context that holds such a request from the first call on."""
+        self._context.expect(prompt_tokens, answer_tokens)
+
     async def close(self) -> None:
         """Close the connections."""
         await self._client.close()
@@ -205,8 +209,6 @@ class OllamaEmbedder(Embedder):
         return window
 
     async def _embed_parts(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        import numpy as np
-
         async def ask(http: httpx.AsyncClient) -> Json:
             return await self._client.post(http, "/api/embed", {**self._fixed, "input": texts})
 
@@ -217,8 +219,7 @@ class OllamaEmbedder(Embedder):
         if len(found) != len(texts):
             raise seam.unusable(f"{len(found)} vectors for {len(texts)} texts")
         try:
-            rows = [np.asarray(each, dtype=np.float32) for each in found]
-            vectors = unit_rows(rows, texts, width=self._width)
+            vectors = unit_rows([numbers_of(each) for each in found], texts, width=self._width)
         except UnusableVectorError as error:
             raise seam.unusable(str(error), retryable=False) from error
         self._width = vectors.shape[1]

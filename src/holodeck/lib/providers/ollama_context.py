@@ -1,8 +1,8 @@
 """How many tokens of context an Ollama model is asked for: never fewer than the call needs.
 
 Ollama cuts a longer prompt without a word, and loads the model anew when the number changes. So
-one number is kept for each model of a server: it fits the longest call yet, is a power of two and
-only ever grows while the process lives.
+one number is kept for each model of a server: it fits the longest call that was expected or made
+yet, is a power of two and only ever grows while the process lives.
 """
 
 from __future__ import annotations
@@ -44,6 +44,10 @@ def prompt_tokens(request: ChatRequest) -> int:
     return sum(count_tokens(text) + _TOKENS_AROUND_A_MESSAGE for text in texts)
 
 
+def _with_room(prompt: int, answer: int | None) -> int:
+    return math.ceil(prompt * SAFETY) + (answer or ANSWER_TOKENS)
+
+
 class ContextSize:
     """The size for one model's calls.
 
@@ -77,8 +81,12 @@ class ContextSize:
             )
         if self._fixed is not None:
             return min(self._fixed, limit or self._fixed)
-        wanted = math.ceil(prompt * SAFETY) + (answer or ANSWER_TOKENS)
-        return self._grow_to(wanted, limit)
+        return self._grow_to(_with_room(prompt, answer), limit)
+
+    def expect(self, prompt: int, answer: int | None) -> None:
+        """Let every size from now on hold such a call, as far as the model goes."""
+        if self._fixed is None:
+            self._grow_to(_with_room(prompt, answer), None)
 
     def grow(self, size: int, limit: int | None, said: str) -> int:
         """Return a larger size than ``size``, into which a prompt did not fit after all.

@@ -5,7 +5,6 @@ Retries, limits, counts and the cache are wrappers around these (see ``wrappers`
 
 from __future__ import annotations
 
-import base64
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -18,7 +17,7 @@ from holodeck.lib.providers.batches import split_into_batches
 from holodeck.lib.providers.openai_client import OpenAIClient
 from holodeck.lib.providers.openai_wire import StreamedReply, chat_arguments, reply_of
 from holodeck.lib.providers.seam import Seam
-from holodeck.lib.providers.vectors import UnusableVectorError, unit_rows
+from holodeck.lib.providers.vectors import UnusableVectorError, numbers_of, unit_rows
 
 if TYPE_CHECKING:
     import numpy as np
@@ -28,6 +27,10 @@ __all__ = ["OpenAIChat", "OpenAIEmbedder"]
 
 _ENVELOPE = ("id", "object", "created", "model", "choices", "usage")
 _NO_COMPLETION = "it is no chat completion: check the URL"
+_EMPTY_STREAM = (
+    "the stream ended before it began, as that of some servers does when the request is longer "
+    "than the model takes"
+)
 
 
 class OpenAIChat(ChatModel):
@@ -87,6 +90,8 @@ class OpenAIChat(ChatModel):
                     text = reply.add(chunk)
                     if text:
                         yield ChatDelta(text=text)
+            if reply.is_empty:
+                raise seam.unusable(_EMPTY_STREAM)
             if reply.finish_reason is None:
                 raise seam.unusable("the stream broke off")
             yield ChatDelta(reply=_accepted(seam, reply.whole(), reply.refusal))
@@ -159,11 +164,11 @@ class OpenAIEmbedder(Embedder):
         if len(items) != len(texts):
             raise seam.unusable(f"{len(items)} vectors for {len(texts)} texts")
         try:
-            rows = [_row(each["embedding"]) for each in sorted(items, key=_index)]
-        except (KeyError, TypeError, ValueError) as error:
+            sent = [each["embedding"] for each in sorted(items, key=_index)]
+        except (KeyError, TypeError) as error:
             raise seam.unusable("an embedding in it cannot be read", retryable=False) from error
         try:
-            vectors = unit_rows(rows, texts, width=self._width)
+            vectors = unit_rows([numbers_of(each) for each in sent], texts, width=self._width)
         except UnusableVectorError as error:
             raise seam.unusable(str(error), retryable=False) from error
         self._width = vectors.shape[1]
@@ -177,11 +182,3 @@ class OpenAIEmbedder(Embedder):
 def _index(item: Mapping[str, Any]) -> int:  # Any: JSON
     index: int = item["index"]
     return index
-
-
-def _row(packed: object) -> NDArray[np.float32]:
-    import numpy as np
-
-    if isinstance(packed, str):  # where the server packs it, as it was asked to
-        return np.frombuffer(base64.b64decode(packed), dtype="<f4")
-    return np.asarray(packed, dtype=np.float32)

@@ -32,7 +32,7 @@ class ErrorSeam(Seam):
         if late and not connecting:
             return self.late(purpose)
         if isinstance(error, openai.APIConnectionError | httpx.HTTPError):
-            return self.unreachable(str(error.__cause__ or error) or type(error).__name__)
+            return self.unreachable(str(cause) or type(cause).__name__)
         return self.unusable(str(error))
 
 

@@ -109,9 +109,12 @@ class StreamedReply:
     _calls: dict[int, list[str]] = field(default_factory=dict)  # id, name, arguments
     _usage: Usage = field(default_factory=Usage)
     finish_reason: str | None = None
+    is_empty: bool = True
+    """Whether nothing has come yet."""
 
     def add(self, chunk: ChatCompletionChunk) -> str:
         """Take a piece in and return its text."""
+        self.is_empty = False
         if chunk.usage is not None:
             self._usage = _usage(chunk.usage)
         if not chunk.choices:

@@ -19,7 +19,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from holodeck.lib.providers.reply_keys import reply_key, vector_key
-from holodeck.lib.providers.sqlite_file import DatabaseFile
+from holodeck.lib.providers.sqlite_file import BUSY_SECONDS, DatabaseFile
 
 if TYPE_CHECKING:
     import numpy as np
@@ -121,18 +121,34 @@ class ReplyStore:
         path: The file.
         renews: What was kept before counts as missing, so that it is asked for again and
             replaced; what this object was given is found.
+        busy_seconds: How long to wait while another process writes.
     """
 
-    def __init__(self, path: Path, *, renews: bool = False) -> None:
+    def __init__(
+        self, path: Path, *, renews: bool = False, busy_seconds: float = BUSY_SECONDS
+    ) -> None:
         self.path = path
         self._given: set[str] | None = set() if renews else None
         self._file = DatabaseFile(
-            path, schema=_SCHEMA, version=_VERSION, what="the reply cache", upgrades=_UPGRADES
+            path,
+            schema=_SCHEMA,
+            version=_VERSION,
+            what="the reply cache",
+            busy_seconds=busy_seconds,
+            upgrades=_UPGRADES,
         )
         self._damaged = 0
         self._user: tuple[str, str] | None = None
         self._read: set[str] = set()  # by the user, and not noted in the file yet
         self._noting = threading.Lock()
+
+    def check(self) -> None:
+        """Find out whether replies can be kept, before any is paid for.
+
+        Raises:
+            ConfigError: The file cannot be opened or written.
+        """
+        self._file.run(lambda connection: connection.executescript("BEGIN IMMEDIATE; ROLLBACK;"))
 
     def get(self, key: str) -> str | None:
         """Return the text that was kept under ``key``."""

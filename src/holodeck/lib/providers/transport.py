@@ -7,7 +7,9 @@ begins or ends: at 25 calls in flight that is half of the client's time.
 from __future__ import annotations
 
 import ssl
+from collections import defaultdict
 from collections.abc import AsyncIterator
+from functools import cached_property
 from urllib.request import getproxies
 
 import httpx
@@ -36,30 +38,39 @@ class ConnectionStack(httpx.AsyncBaseTransport):
     """
 
     def __init__(self) -> None:
-        self._ssl: ssl.SSLContext = httpx.create_ssl_context()
         self._all: list[httpx.AsyncHTTPTransport] = []
-        self._idle: list[httpx.AsyncHTTPTransport] = []
+        self._idle: dict[str, list[httpx.AsyncHTTPTransport]] = defaultdict(list)
+
+    @cached_property
+    def _encrypted(self) -> ssl.SSLContext:
+        # The system's certificates take a while to read, and plain HTTP has no use for them.
+        return httpx.create_ssl_context()
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Send the request; its connection is free again when the response is closed."""
-        connection = self._idle.pop() if self._idle else self._open()
+        scheme = request.url.scheme
+        idle = self._idle[scheme]
+        connection = idle.pop() if idle else self._open(scheme)
         try:
             response = await connection.handle_async_request(request)
         except BaseException:
-            self._idle.append(connection)
+            idle.append(connection)
             raise
         if isinstance(response.stream, httpx.AsyncByteStream):
-            response.stream = _Returning(response.stream, connection, self._idle)
+            response.stream = _Returning(response.stream, connection, idle)
         return response
 
-    def _open(self) -> httpx.AsyncHTTPTransport:
-        connection = httpx.AsyncHTTPTransport(verify=self._ssl, limits=_ONE)
+    def _open(self, scheme: str) -> httpx.AsyncHTTPTransport:
+        none = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        verify = self._encrypted if scheme == "https" else none
+        connection = httpx.AsyncHTTPTransport(verify=verify, limits=_ONE)
         self._all.append(connection)
         return connection
 
     async def aclose(self) -> None:
         """Close every connection."""
-        opened, self._all, self._idle = self._all, [], []
+        opened, self._all = self._all, []
+        self._idle.clear()
         for connection in opened:
             await connection.aclose()
 

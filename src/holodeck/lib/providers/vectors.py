@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -10,13 +11,27 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["UnusableVectorError", "unit_rows"]
+__all__ = ["UnusableVectorError", "numbers_of", "unit_rows"]
 
 _EXCERPT = 40
 
 
 class UnusableVectorError(Exception):
     """A vector has another width or is not made of numbers; the message names its text."""
+
+
+def numbers_of(sent: object) -> NDArray[np.float32]:
+    """Return the numbers that a server sent: a list, or base64 of little-endian floats.
+
+    Raises:
+        UnusableVectorError: It is nothing of the kind.
+    """
+    try:
+        if isinstance(sent, str):
+            return np.frombuffer(base64.b64decode(sent), dtype="<f4")
+        return np.asarray(sent, dtype=np.float32)
+    except (TypeError, ValueError) as error:
+        raise UnusableVectorError("an embedding in it cannot be read") from error
 
 
 def unit_rows(
@@ -32,8 +47,13 @@ def unit_rows(
     Raises:
         UnusableVectorError: Names the first text whose vector cannot be used.
     """
-    due = width or (len(rows[0]) if rows else 0)
+    due = width or (rows[0].shape[-1] if rows and rows[0].ndim else 0)
     for number, (row, text) in enumerate(zip(rows, texts, strict=True), start=1):
+        if row.ndim != 1:
+            raise UnusableVectorError(
+                "each text has to get one vector, and the server sends one for each token: start "
+                "it with pooling, or use a model that is made for embeddings"
+            )
         named = f"text {number} of {len(texts)} ({_excerpt(text)})"
         if len(row) != due or not due:
             raise UnusableVectorError(

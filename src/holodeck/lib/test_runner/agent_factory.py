@@ -20,6 +20,7 @@ from holodeck.tools.vectorstore_tool import VectorStoreTool
 if TYPE_CHECKING:
     from holodeck.config.loader import LoadedAgent
     from holodeck.lib.contracts import ProgressListener, RetryFailed
+    from holodeck.lib.test_runner.judge import Judge
 
 __all__ = ["Agent", "create_agent"]
 
@@ -86,6 +87,19 @@ class Agent:
                 tool_calls=config.execution.max_tool_calls,
             ),
         )
+
+    def judge(self) -> Judge:
+        """Return the model that judges answers.
+
+        Raises:
+            ConfigError: Its provider has no language model, or its key is missing.
+        """
+        from holodeck.lib.test_runner.judge import Judge
+
+        own = self.loaded.config.evaluations.judge
+        settings = own or self.loaded.config.model
+        where = "evaluations.judge" if own is not None else "model"
+        return Judge(self._resources.chat(settings, where), settings)
 
     async def close(self) -> None:
         """Release indexes and connections; a second call does nothing."""

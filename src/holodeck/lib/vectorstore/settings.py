@@ -12,9 +12,10 @@ from holodeck.lib.resources import ResolvedTool
 from holodeck.lib.tokens import ENCODING_NAME
 from holodeck.lib.vectorstore.store import STORE_VERSION
 
-__all__ = ["embedding_key", "shaping_settings"]
+__all__ = ["EMBEDDING_SETTINGS", "embedding_key", "shaping_settings"]
 
-_EMBEDDING = ("embedding_model", "embedding_dimensions")
+EMBEDDING_SETTINGS = ("embedding_model", "embedding_dimensions")
+"""The settings that say which model embeds."""
 
 
 def shaping_settings(resolved: ResolvedTool) -> dict[str, str]:
@@ -43,4 +44,4 @@ def shaping_settings(resolved: ResolvedTool) -> dict[str, str]:
 
 def embedding_key(settings: Mapping[str, str]) -> tuple[str, ...]:
     """Return what two indexes share whose vectors may stand side by side."""
-    return tuple(settings.get(name, "") for name in _EMBEDDING)
+    return tuple(settings.get(name, "") for name in EMBEDDING_SETTINGS)

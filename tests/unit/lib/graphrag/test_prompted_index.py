@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Iterable, Mapping
 
 import pytest
@@ -119,6 +120,19 @@ async def test_an_accepted_chain_is_asked_once() -> None:
 
     assert await again.extract("x") == accepted
     assert silent.requests == []
+
+
+@pytest.mark.parametrize("reading", [None, {"version": "another", "entities": [["Eve", "", ""]]}])
+async def test_replies_that_another_reader_read_are_read_again(reading: object) -> None:
+    """They are asked for by nobody, and what the other made of them counts for nothing."""
+    memo = Notebook()
+    first, _ = steps([ANN], memo=memo)
+    accepted = await first.extract("x")
+    ((key, text),) = memo.kept.items()
+    memo.kept[key] = json.dumps({**json.loads(text), "reading": reading})
+    again, _ = steps([], memo=memo)
+
+    assert await again.extract("x") == accepted
 
 
 async def test_a_broken_chain_goes_on_where_it_broke() -> None:

@@ -161,6 +161,14 @@ class Answering:
         self.text = text
         self.context = AnswerContext()
         self.reports: Sequence[ContextReport] = ()
+        self.ratings: dict[int, float | None] = {}
+        self.rated: list[int] = []
+
+    async def rate_reports(
+        self, question: str, reports: Sequence[ContextReport]
+    ) -> list[float | None]:
+        self.rated += [report.number for report in reports]
+        return [self.ratings[report.number] for report in reports]
 
     async def answer_local(self, question: str, context: AnswerContext) -> Answer:
         self.context = context
@@ -199,9 +207,13 @@ def engine(
     answer: str = "yes",
     level: int = 2,
     opened: GraphIndex | None = None,
+    dynamic: bool = False,
 ) -> tuple[LocalSearchEngine | GlobalSearchEngine, Answering]:
     config = VectorstoreTool(
-        name="t", source="x", engine="graphrag", graphrag=GraphRAGConfig(community_level=level)
+        name="t",
+        source="x",
+        engine="graphrag",
+        graphrag=GraphRAGConfig(community_level=level, dynamic_community_selection=dynamic),
     )
     answering = Answering(answer)
     made = kind(
@@ -321,6 +333,38 @@ async def test_cited_sources_come_first() -> None:
     assert [source.path for source in result.sources][:2] == ["u3.txt", "u2.txt"]
     assert result.references["Sources"] == {"2": "u3.txt", "1": "u2.txt"}
     assert result.references["Entities"] == {"1": "Bob"}
+    assert result.reference_sources["Entities"] == {"1": ["u2.txt"]}
+    assert result.notes == ("note",)
+
+
+async def test_every_kind_of_reference_leads_to_its_documents() -> None:
+    """Relationship, report and text: to the title of the record, and to where its texts stand."""
+    made, _ = engine(
+        LocalSearchEngine, "x [Data: Relationships (2), Reports (1); Sources (3, +more)]."
+    )
+    result = await made.search("Orion and Vega, Ann and Zeta")
+
+    assert result.references == {
+        "Relationships": {"2": "Orion – Vega"},
+        "Reports": {"1": "Report 1"},
+        "Sources": {"3": "u4.txt"},
+    }
+    assert result.reference_sources == {
+        "Relationships": {"2": ["u3.txt"]},
+        "Reports": {"1": ["u1.txt"]},
+        "Sources": {"3": ["u4.txt"]},
+    }
+
+
+async def test_a_reference_that_stands_for_nothing_is_noted() -> None:
+    """A model that makes up a number is found out."""
+    made, _ = engine(LocalSearchEngine, "x [Data: Sources (99); Rumours (1)].")
+    result = await made.search("Ann")
+
+    assert result.references == {}
+    assert result.notes[-1] == (
+        "the answer refers to Sources (99), Rumours (1), which it was not given"
+    )
 
 
 @pytest.mark.parametrize(("level", "numbers"), [(0, [0]), (1, [2, 1]), (5, [2, 1])])
@@ -342,6 +386,39 @@ async def test_global_sources_are_traced_through_the_reports_cited_ones_first() 
 
     assert [source.path for source in result.sources] == ["u1.txt", "u2.txt"]
     assert result.references == {"Reports": {"1": "Report 1"}}
+
+
+@pytest.mark.parametrize(
+    ("ratings", "read", "rated"),
+    [
+        ({0: 3, 1: 4, 2: 0}, [1], 3),  # the part that helps stands for the whole
+        ({0: 3, 1: 0, 2: 0}, [0], 3),  # no part helps: the whole is read
+        ({0: 0, 1: 0, 2: 2}, [2], 3),  # nothing helps yet: one level deeper
+        ({0: None, 1: None, 2: 0}, [1], 3),  # what could not be rated is read
+        ({0: 0, 1: 0, 2: 0}, [], 3),
+    ],
+)
+async def test_reports_are_chosen_by_rating_from_the_root_down(
+    ratings: dict[int, float | None], read: list[int], rated: int
+) -> None:
+    """Calls are counted, and the note says how many reports were rated and read."""
+    made, answering = engine(GlobalSearchEngine, dynamic=True)
+    answering.ratings = ratings
+    result = await made.search("all?")
+
+    assert [report.number for report in answering.reports] == read
+    assert len(answering.rated) == rated
+    assert f"of 3 community reports {rated} were rated, {len(read)} read" in result.notes
+    assert any("could not be had" in note for note in result.notes) == (None in ratings.values())
+
+
+async def test_a_rating_goes_no_deeper_than_the_level() -> None:
+    """The configured level bounds a dynamic selection too."""
+    made, answering = engine(GlobalSearchEngine, level=0, dynamic=True)
+    answering.ratings = {0: 5}
+    await made.search("all?")
+
+    assert answering.rated == [0]
 
 
 async def test_an_empty_index_says_so_without_a_call() -> None:

@@ -181,6 +181,32 @@ async def test_the_size_only_grows_and_is_shared(server: ModelServer, ask: Ask) 
     assert grown == [16384] * 3
 
 
+async def test_a_size_that_is_expected_is_asked_for_from_the_first_call(
+    server: ModelServer, ask: Ask
+) -> None:
+    """One size for a whole run: the model is never loaded a second time."""
+    model = OllamaChat(access_to(server))
+    model.expect(9_000, 1_000)
+    for text in ("short", LONG, "short"):
+        await model.complete(ask(text))
+    await model.close()
+
+    assert sizes(server) == [16384] * 3
+
+
+async def test_no_more_is_expected_than_the_setting_and_the_model_give(ask: Ask) -> None:
+    """``context_size`` stays the size, and a small model is not asked for more than it takes."""
+    with ModelServer(context_length=10_000) as small:
+        fixed = OllamaChat(access_to(small, name="fixed", context_size=3000))
+        free = OllamaChat(access_to(small, name="free"))
+        for model in (fixed, free):
+            model.expect(50_000)
+            await model.complete(ask())
+            await model.close()
+
+        assert sizes(small) == [3000, 10_000]
+
+
 async def test_a_longer_answer_needs_a_larger_context(server: ModelServer, ask: Ask) -> None:
     """``max_tokens`` is sent as ``num_predict`` and has its room."""
     model = OllamaChat(access_to(server))

@@ -133,6 +133,26 @@ async def test_a_stream_that_breaks_off_is_an_error(
     await model.close()
 
 
+async def test_a_stream_that_ends_before_it_begins_tells_the_likely_reason(
+    access: ModelAccess, ask: Ask
+) -> None:
+    """llama.cpp's server answers a prompt that is too long with a stream of nothing."""
+    answer = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: 0\r\n\r\n"
+
+    async def say_nothing(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(answer)
+        await writer.drain()
+        writer.close()
+
+    async with await asyncio.start_server(say_nothing, "127.0.0.1", 0) as server:
+        port = server.sockets[0].getsockname()[1]
+        model = OpenAIChat(dataclasses.replace(access, api_base=f"http://127.0.0.1:{port}"))
+        with pytest.raises(ProviderError, match="longer than the model takes"):
+            [delta async for delta in model.stream(ask())]
+        await model.close()
+
+
 async def test_a_stream_may_be_left(
     model_server: ModelServer, access: ModelAccess, ask: Ask
 ) -> None:

@@ -316,6 +316,75 @@ def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
         store.get("a")
 
 
+def test_a_file_that_another_process_holds_is_named(path: Path) -> None:
+    """After the time to wait: who must end, and that nothing was moved aside or lost."""
+    with ReplyStore(path) as store:
+        store.put("a", "x", "extract")
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    try:
+        with (
+            ReplyStore(path, busy_seconds=0.05) as store,
+            pytest.raises(ConfigError, match=r"held by another process for 0\.05 s: let that"),
+        ):
+            store.put("b", "y", "extract")
+    finally:
+        other.execute("ROLLBACK")
+        other.close()
+
+    with ReplyStore(path, busy_seconds=0.05) as store:
+        assert (store.get("a"), store.get("b")) == ("x", None)
+        assert store.info().damaged == 0
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs a folder that even root cannot write to")
+def test_a_folder_that_cannot_be_written_is_found_before_anything_is_paid_for() -> None:
+    """Three ways out are named, and it is told when the store is looked at, not when it keeps."""
+    store = ReplyStore(Path("/sys/replies.sqlite"))
+
+    with pytest.raises(ConfigError, match=r"make it writable.*cache_dir.*execution\.cache: false"):
+        store.check()
+
+
+@pytest.mark.parametrize("suffix", ["", "-wal", "-shm"])
+@pytest.mark.parametrize("content", [b"", b"\xff\xfe" * 3000])
+def test_no_damage_of_any_file_is_a_crash(path: Path, suffix: str, content: bytes) -> None:
+    """Emptied or overwritten, whichever of its files: what is put afterwards is found."""
+    with ReplyStore(path) as store:
+        for number in range(20):
+            store.put(f"k{number}", "x" * 500, "extract")
+    Path(f"{path}{suffix}").write_bytes(content)
+
+    with ReplyStore(path) as store:
+        store.check()
+        assert store.get("k0") in (None, "x" * 500)
+        store.put("k0", "new", "extract")
+    with ReplyStore(path) as store:
+        assert store.get("k0") == "new"
+
+
+def test_damage_that_is_met_while_the_store_is_open_is_mended(
+    path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A disk fault in the middle of a build: counted once, and the build goes on."""
+    with ReplyStore(path) as store:
+        for number in range(50):
+            store.put(f"k{number}", "x" * 500, "extract")
+        connection = sqlite3.connect(path)
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        connection.close()
+        content = path.read_bytes()
+        path.write_bytes(content[:4096] + b"\xff" * (len(content) - 4096))
+
+        for number in range(50):
+            if store.get(f"k{number}") is None:
+                store.put(f"k{number}", "again", "extract")
+
+        assert {store.get(f"k{number}") for number in range(50)} <= {"x" * 500, "again"}
+        assert store.info().damaged == 1
+    assert len([each for each in caplog.records if each.levelno == logging.WARNING]) == 1
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the system cannot fork")
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_a_forked_child_may_go_on_writing(path: Path) -> None:

@@ -14,7 +14,7 @@ from holodeck.lib.providers.openai import OpenAIChat, OpenAIEmbedder
 from holodeck.lib.providers.reply_store import ReplyStore
 from holodeck.lib.providers.retry import RetryPolicy
 from holodeck.lib.providers.wrappers import wrap_chat, wrap_embedder
-from holodeck.testing import Fault, ModelServer
+from holodeck.testing import Fault, ModelServer, ScriptedChat
 
 Ask = Callable[..., ChatRequest]
 
@@ -62,6 +62,19 @@ async def test_settings_reach_the_wrappers(
     assert model_server.counts["chat"].in_flight_max == 3
     assert (model.provider, model.name) == ("openai", "m")
     await model.close()
+
+
+def test_what_is_expected_reaches_the_model(access: ModelAccess) -> None:
+    """No wrapper keeps it to itself."""
+    told: list[tuple[int, int | None]] = []
+
+    class Told(ScriptedChat):
+        def expect(self, prompt_tokens: int, answer_tokens: int | None = None) -> None:
+            told.append((prompt_tokens, answer_tokens))
+
+    wrap_chat(Told([]), access).expect(9000, 500)
+
+    assert told == [(9000, 500)]
 
 
 async def test_embeddings_are_counted_when_they_are_paid_for(

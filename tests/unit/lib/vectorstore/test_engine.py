@@ -20,7 +20,6 @@ from holodeck.errors import (
     IndexBusyError,
     IndexingError,
     SearchError,
-    TableNotFoundError,
 )
 from holodeck.lib.contracts import Progress
 from holodeck.lib.indexes.builder_lock import builder_lock
@@ -43,6 +42,20 @@ class StuckEmbedder(WordEmbedder):
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         await asyncio.Event().wait()
         raise AssertionError
+
+
+class PatientEmbedder(WordEmbedder):
+    """Answers when it is told to."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__(width)
+        self.asked = asyncio.Event()
+        self.may_answer = asyncio.Event()
+
+    async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        self.asked.set()
+        await self.may_answer.wait()
+        return await super().embed(texts)
 
 
 def write(folder: Path, **files: str) -> None:
@@ -253,35 +266,26 @@ async def test_force_embeds_anew_and_repeats_an_open_engine(tmp_path: Path) -> N
     await opened.close()
 
 
-async def test_an_unreadable_store_is_never_paid_for_again_unasked(tmp_path: Path) -> None:
-    """Vectors that cannot be looked up are an error, three times over; force builds anew."""
+async def test_an_unreadable_store_is_named_and_written_anew_once(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Vectors that cannot be looked up are never taken over; the next start is an ordinary one."""
     write(tmp_path, a_txt="ann runs orion")
     await build(tmp_path)
-    for manifest in index_of(tmp_path).rglob("*.manifest"):
+    manifests = sorted(index_of(tmp_path).rglob("*.manifest"))
+    for manifest in manifests:
         manifest.write_bytes(b"damaged")
     write(tmp_path, b_txt="bob runs vega")
     embedder = WordEmbedder(WIDTH)
 
     for _ in range(3):
-        with pytest.raises(IndexingError, match=r"cannot be read.*--force"):
-            await engine(tmp_path, embedder).initialize()
-    assert embedder.embedded == []
-
-    await engine(tmp_path, embedder).initialize(force_reindex=True)
-    assert sorted(embedder.embedded) == ["ann runs orion", "bob runs vega"]
-
-
-async def test_a_store_that_cannot_be_opened_is_an_error(tmp_path: Path) -> None:
-    """An index that is up to date and damaged is neither empty nor a traceback."""
-    write(tmp_path, a_txt="ann runs orion")
-    await build(tmp_path)
-    for manifest in index_of(tmp_path).rglob("*.manifest"):
-        manifest.write_bytes(b"damaged")
-
-    opened = engine(tmp_path)
-    with pytest.raises(TableNotFoundError, match="--force"):
+        opened = engine(tmp_path, embedder)
         await opened.initialize()
-    assert not opened.is_initialized
+        assert opened.index_stats["chunks"] == 2
+        await opened.close()
+
+    assert str(manifests[0]) in caplog.text
+    assert sorted(embedder.embedded) == ["ann runs orion", "bob runs vega"]
 
 
 CRASH = """
@@ -326,23 +330,31 @@ async def test_a_killed_build_leaves_the_old_index_and_the_next_goes_on(tmp_path
     assert [path.name for path in index_of(tmp_path).iterdir() if path.name == "unfinished"] == []
 
 
-async def test_a_reader_keeps_what_it_opened(tmp_path: Path) -> None:
-    """An update, swept and all, changes nothing for who is searching; afterwards it goes."""
+async def test_a_running_search_keeps_its_index_for_the_time_of_two_rebuilds(
+    tmp_path: Path,
+) -> None:
+    """Texts are read lazily: what a search began with stays until it ends, then it goes."""
     write(tmp_path, a_txt="ann runs orion")
-    reader = engine(tmp_path)
+    embedder = PatientEmbedder(WIDTH)
+    reader = engine(tmp_path, embedder)
+    await build(tmp_path)
     await reader.initialize()
-    for number in range(3):
+    running = asyncio.create_task(reader.retrieve("orion"))
+    await embedder.asked.wait()
+    for number in range(2):
         write(tmp_path, a_txt=f"cara{number} runs orion")
         await build(tmp_path)
-
-    assert (await reader.retrieve("orion")).context == "ann runs orion"
+        keyword = await reader.retrieve("orion", mode="keyword")
+        assert keyword.context == f"cara{number} runs orion"
     generations = index_of(tmp_path) / "generations"
-    assert sorted(path.name for path in generations.iterdir()) == ["000001", "000004"]
+    assert (generations / "000001").is_dir()
 
+    embedder.may_answer.set()
+    assert (await running).context == "ann runs orion"
     await reader.close()
     write(tmp_path, a_txt="dora runs orion")
     await build(tmp_path)
-    assert [path.name for path in generations.iterdir()] == ["000005"]
+    assert [path.name for path in generations.iterdir()] == ["000004"]
 
 
 async def test_an_engine_that_opens_anew_gives_the_old_generation_back(tmp_path: Path) -> None:
@@ -416,14 +428,23 @@ async def test_a_build_and_a_search_have_their_time(tmp_path: Path) -> None:
     await slow.close()
 
 
-@pytest.mark.parametrize("in_the_way", ["unfinished", "generations"])
-async def test_a_folder_that_cannot_be_written_is_an_error(tmp_path: Path, in_the_way: str) -> None:
+@pytest.mark.parametrize(
+    ("in_the_way", "error", "told"),
+    [
+        ("unfinished", IndexingError, "could not be written.*unfinished.*build again"),
+        ("generations", ConfigError, "cannot be kept in.*generations.*free that path"),
+        ("logs", ConfigError, "cannot be kept in.*logs.*free that path"),
+    ],
+)
+async def test_a_folder_that_cannot_be_written_is_an_error(
+    tmp_path: Path, in_the_way: str, error: type[Exception], told: str
+) -> None:
     """What the system says is in the message, with the mend; nothing is published."""
     write(tmp_path, a_txt="ann runs orion")
     index_of(tmp_path).mkdir(parents=True)
     (index_of(tmp_path) / in_the_way).touch()
 
-    with pytest.raises(IndexingError, match=f"could not be written.*{in_the_way}.*build again"):
+    with pytest.raises(error, match=told):
         await engine(tmp_path).initialize()
     assert engine(tmp_path).status().indexed_at is None
 

@@ -11,10 +11,10 @@ import pytest
 
 from holodeck.errors import ConfigError
 from holodeck.lib.documents import OWN_FOLDER_MARK
-from holodeck.lib.vectorstore.storage import IndexFolder, IndexRecord
+from holodeck.lib.vectorstore.storage import VectorFolder, VectorRecord
 from holodeck.models.tool import VectorstoreTool
 
-RECORD = IndexRecord(
+RECORD = VectorRecord(
     tool_name="atlas",
     source_path="docs",
     source_hash="1",
@@ -31,22 +31,22 @@ RECORD = IndexRecord(
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> IndexFolder:
+def folder(tmp_path: Path) -> VectorFolder:
     """An index's folder, created."""
-    folder = IndexFolder(VectorstoreTool(name="atlas", source="docs"), tmp_path)
+    folder = VectorFolder(VectorstoreTool(name="atlas", source="docs"), tmp_path)
     folder.create()
     return folder
 
 
 def test_the_folder_is_ours_and_lies_where_it_is_documented(
-    folder: IndexFolder, tmp_path: Path
+    folder: VectorFolder, tmp_path: Path
 ) -> None:
     """Below the project, by engine and tool, marked so that it is never read as documents."""
     assert folder.root == tmp_path / ".holodeck" / "vectorstore" / "atlas"
     assert (folder.root / OWN_FOLDER_MARK).exists()
 
 
-def test_what_is_committed_is_read(folder: IndexFolder) -> None:
+def test_what_is_committed_is_read(folder: VectorFolder) -> None:
     """Every field survives; before the first commit there is no index."""
     assert folder.record() is None
     folder.commit(RECORD)
@@ -66,7 +66,7 @@ def test_what_is_committed_is_read(folder: IndexFolder) -> None:
     ids=["path", "number", "list", "text", "missing"],
 )
 def test_a_foreign_record_is_no_index(
-    folder: IndexFolder, change: dict[str, Any], caplog: pytest.LogCaptureFixture
+    folder: VectorFolder, change: dict[str, Any], caplog: pytest.LogCaptureFixture
 ) -> None:
     """A record that cannot be ours is not believed, and never names a path elsewhere."""
     content = {**RECORD.to_dict(), **change}
@@ -79,7 +79,7 @@ def test_a_foreign_record_is_no_index(
     assert "it counts as no index" in caplog.text
 
 
-def test_tidying_leaves_only_the_committed_generation(folder: IndexFolder) -> None:
+def test_tidying_leaves_only_the_committed_generation(folder: VectorFolder) -> None:
     """What an earlier or a crashed build left goes, and the vectors kept for it."""
     for name in ("000001", "000007"):
         folder.store_folder(name).mkdir(parents=True)
@@ -87,13 +87,13 @@ def test_tidying_leaves_only_the_committed_generation(folder: IndexFolder) -> No
     folder.commit(RECORD)
 
     assert folder.new_generation() == "000008"
-    folder.tidy(RECORD)
+    folder.tidy()
 
     assert [path.name for path in (folder.root / "generations").iterdir()] == ["000001"]
     assert folder.unfinished("model").read() == ([], [])
 
 
-def test_each_model_has_its_own_unfinished_vectors(folder: IndexFolder) -> None:
+def test_each_model_has_its_own_unfinished_vectors(folder: VectorFolder) -> None:
     """Vectors of one model are never taken for another's."""
     folder.unfinished("a", "256").add(["x"], np.ones((1, 2), dtype=np.float32))
 
@@ -106,4 +106,4 @@ def test_a_file_in_the_way_is_named(tmp_path: Path) -> None:
     (tmp_path / ".holodeck").touch()
 
     with pytest.raises(ConfigError, match=r"'atlas' cannot be kept in .*\.holodeck"):
-        IndexFolder(VectorstoreTool(name="atlas", source="docs"), tmp_path).create()
+        VectorFolder(VectorstoreTool(name="atlas", source="docs"), tmp_path).create()

@@ -6,13 +6,8 @@ streams and refusals are looked at, never content. See ``install.sh`` beside thi
 
 from __future__ import annotations
 
-import os
-import socket
-import subprocess
-import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -24,14 +19,9 @@ from holodeck.lib.providers import PROVIDER_TABLE
 from holodeck.lib.providers.access import ModelAccess
 from holodeck.testing import ModelServer, Reply
 
-PEERS = os.environ.get("HOLODECK_PEERS")
+pytestmark = [pytest.mark.peers, pytest.mark.slow, pytest.mark.xdist_group("peers")]
 
-pytestmark = [
-    pytest.mark.peers,
-    pytest.mark.slow,
-    pytest.mark.xdist_group("peers"),
-    pytest.mark.skipif(not PEERS, reason="set HOLODECK_PEERS to the folder of install.sh"),
-]
+StartPeer = Callable[..., str]
 
 MASTER_KEY = "sk-peer-master"
 LITELLM = """\
@@ -56,38 +46,6 @@ class Peer:
     embedding: ModelAccess
 
 
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        return int(listening.getsockname()[1])
-
-
-def wait_for(process: subprocess.Popen[bytes], port: int, log: Path) -> None:
-    end = time.monotonic() + 90
-    while time.monotonic() < end:
-        assert process.poll() is None, log.read_text("utf-8", "replace")
-        try:
-            socket.create_connection(("127.0.0.1", port), 1).close()
-        except OSError:
-            time.sleep(0.2)
-        else:
-            return
-    raise AssertionError(log.read_text("utf-8", "replace"))
-
-
-def run(command: list[str], folder: Path, port: int, **variables: str) -> Iterator[None]:
-    """Run a server in a clean environment until the generator is closed."""
-    environ = {"PATH": os.environ["PATH"], "HOME": str(folder), **variables}
-    log = folder / "log.txt"
-    with log.open("wb") as out:
-        process = subprocess.Popen(command, cwd=folder, env=environ, stdout=out, stderr=out)
-        try:
-            wait_for(process, port, log)
-            yield
-        finally:
-            process.terminate()
-            process.wait(20)
-
-
 @pytest.fixture(scope="module")
 def upstream() -> Iterator[ModelServer]:
     """Return the server behind every peer."""
@@ -96,39 +54,26 @@ def upstream() -> Iterator[ModelServer]:
 
 
 @pytest.fixture(scope="module")
-def litellm(upstream: ModelServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def litellm(
+    upstream: ModelServer, start_peer: StartPeer, tmp_path_factory: pytest.TempPathFactory
+) -> str:
     """Return the URL of a running LiteLLM proxy."""
-    folder, port = tmp_path_factory.mktemp("litellm"), free_port()
-    config = folder / "config.yaml"
+    config = tmp_path_factory.mktemp("config") / "config.yaml"
     config.write_text(LITELLM.format(url=upstream.url, key=MASTER_KEY), encoding="utf-8")
-    command = [
-        f"{PEERS}/litellm/bin/python", "-c", RUN_LITELLM, "--config", str(config),
-        "--host", "127.0.0.1", "--port", str(port),
-    ]  # fmt: skip
-    running = run(command, folder, port, LITELLM_LOCAL_MODEL_COST_MAP="True")
-    next(running)
-    yield f"http://127.0.0.1:{port}"
-    running.close()  # type: ignore[attr-defined]  # a generator
+    return start_peer(
+        "litellm", "python", "-c", RUN_LITELLM, "--config", str(config), "--host", "127.0.0.1",
+        "--port", "{port}", LITELLM_LOCAL_MODEL_COST_MAP="True",
+    )  # fmt: skip
 
 
 @pytest.fixture(scope="module")
-def ollama_proxy(upstream: ModelServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Return the URL of a running ollama-proxy-plus."""
-    folder, port = tmp_path_factory.mktemp("ollama-proxy"), free_port()
-    command = [
-        f"{PEERS}/ollama-proxy/bin/ollama-proxy", "--host", "127.0.0.1", "--port", str(port),
-    ]  # fmt: skip
-    running = run(
-        command,
-        folder,
-        port,
-        PROVIDERS_LOCAL_BASE_URL=upstream.url,
-        PROVIDERS_LOCAL_API_KEY="x",
+def ollama_proxy(upstream: ModelServer, start_peer: StartPeer) -> str:
+    """Return the URL of a running ollama-proxy-plus; by itself it would listen to the network."""
+    return start_peer(
+        "ollama-proxy", "ollama-proxy", "--host", "127.0.0.1", "--port", "{port}",
+        PROVIDERS_LOCAL_BASE_URL=upstream.url, PROVIDERS_LOCAL_API_KEY="x",
         EXTRA_MODELS="local/m,local/e",
-    )
-    next(running)
-    yield f"http://127.0.0.1:{port}"
-    running.close()  # type: ignore[attr-defined]  # a generator
+    )  # fmt: skip
 
 
 @pytest.fixture(params=["openai", "azure_openai", "ollama"])

@@ -1,0 +1,205 @@
+"""``holodeck test``: put the agent to its test cases."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from holodeck.cli.agents import check_agent, load
+from holodeck.cli.case_lines import case_line, tables
+from holodeck.cli.options import AgentArgument, AgentOption, JsonOption, chosen_agent
+from holodeck.cli.output import say, say_error, show, show_json
+from holodeck.cli.progress import show_progress
+from holodeck.cli.session import Session
+from holodeck.errors import ConfigError, CostLimitError
+
+if TYPE_CHECKING:
+    from holodeck.config.loader import LoadedAgent
+    from holodeck.lib.test_runner.agent_factory import Agent
+    from holodeck.lib.test_runner.judge import Judge
+    from holodeck.lib.test_runner.scores import CaseResult, RunResult
+    from holodeck.models.test_case import Case
+
+__all__ = ["test"]
+
+FAILED, EXECUTION, EVALUATION = 1, 3, 4
+FORMATS = {".json": "json", ".md": "markdown", ".xml": "junit"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class _How:
+    parallel: int
+    force: bool
+    no_index: bool
+    is_silent: bool
+
+
+def test(
+    context: typer.Context,
+    agent_argument: AgentArgument = None,
+    agent_option: AgentOption = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", metavar="FILE", help="Write a report there")
+    ] = None,
+    form: Annotated[
+        str | None,
+        typer.Option(
+            "--format",
+            metavar="FORMAT",
+            help="json, markdown or junit [default: by the file's name]",
+        ),
+    ] = None,
+    limit: Annotated[
+        int | None, typer.Option("--limit", min=1, metavar="N", help="Run the first N cases only")
+    ] = None,
+    compare: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--compare",
+            metavar="VALUE",
+            help="Run all cases with this engine, or setting=value of the search tools; repeat it",
+        ),
+    ] = None,
+    parallel: Annotated[
+        int, typer.Option("--parallel", min=1, metavar="N", help="Cases at once")
+    ] = 4,
+    force: Annotated[
+        bool, typer.Option("--force", help="Build the indexes first, even when up to date")
+    ] = False,
+    no_index: Annotated[
+        bool, typer.Option("--no-index", help="Build nothing: use the indexes that are there")
+    ] = False,
+    no_history: Annotated[
+        bool, typer.Option("--no-history", help="Do not keep the run in .holodeck/runs")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Run the agent's test cases, after indexing what changed."""
+    session: Session = context.obj
+    if force and no_index:
+        raise typer.BadParameter("--force and --no-index exclude each other: give one")
+    chosen_form = _form(output, form)
+    loaded = load(session, chosen_agent(agent_option, agent_argument))
+    variants, cases = _checked(loaded, compare or [], limit)
+    how = _How(
+        parallel=parallel, force=force, no_index=no_index, is_silent=session.is_quiet or as_json
+    )
+    runs = [asyncio.run(_run(session, each, label, cases, how)) for label, each in variants]
+    if not no_history:
+        from holodeck.lib.test_runner.history import keep_run
+
+        keep_run(runs, loaded.base_dir)
+    _report(runs, output, chosen_form, as_json=as_json)
+    code = max(_exit_code(run) for run in runs)
+    if code:
+        raise typer.Exit(code)
+
+
+def _form(output: Path | None, form: str | None) -> str:
+    from holodeck.lib.test_runner.reporters import REPORTERS
+
+    if form is not None and form not in REPORTERS:
+        raise typer.BadParameter(f"there is no format {form!r}: use {', '.join(REPORTERS)}")
+    if form is not None and output is None:
+        raise typer.BadParameter("--format is for a report: name its file with --output")
+    if output is not None and not output.absolute().parent.is_dir():
+        raise typer.BadParameter(f"{output.parent} is no folder: make it, or name another file")
+    return form or FORMATS.get(output.suffix.lower() if output else "", "json")
+
+
+def _checked(
+    loaded: LoadedAgent, compare: list[str], limit: int | None
+) -> tuple[list[tuple[str, LoadedAgent]], tuple[Case, ...]]:
+    """Return what is run, after everything that can be wrong was looked for."""
+    from holodeck.config.cases import load_cases
+    from holodeck.lib.test_runner.executor import find_case_problems
+    from holodeck.lib.test_runner.variants import make_variants
+
+    cases = load_cases(loaded)[:limit]
+    made = make_variants(loaded, compare) if compare else []
+    variants = [(each.label, each.agent) for each in made] or [("", loaded)]
+    for _, agent in variants:
+        check_agent(agent)
+    tools = [tool.name for tool in loaded.config.tools]
+    problems = [
+        f"test case {case.name!r}: {problem}"
+        for case in cases
+        for problem in find_case_problems(case, loaded.config.evaluations, tools)
+    ]
+    if problems:
+        listed = problems[0] if len(problems) == 1 else "\n".join(["several:", *problems])
+        raise ConfigError(listed, file=loaded.file, field="test_cases")
+    return variants, cases
+
+
+async def _run(
+    session: Session, loaded: LoadedAgent, label: str, cases: tuple[Case, ...], how: _How
+) -> RunResult:
+    from holodeck.lib.test_runner.agent_factory import create_agent
+    from holodeck.lib.test_runner.executor import run_cases
+
+    async with AsyncExitStack() as stack:
+        with show_progress(session) as on_progress:
+            agent = create_agent(loaded, on_progress=on_progress, wait_for_builder=False)
+            stack.push_async_callback(agent.close)
+            judge = _judge(agent, cases)
+            if label and not how.is_silent:
+                say(f"{label}:")
+            await (agent.open_existing() if how.no_index else agent.initialize(how.force))
+
+        def tell(case: CaseResult) -> None:
+            if not how.is_silent:
+                say(case_line(case))
+
+        return await run_cases(
+            agent,
+            cases,
+            loaded.config.evaluations,
+            judge=judge,
+            parallel=how.parallel,
+            on_case=tell,
+            variant=label,
+        )
+
+
+def _judge(agent: Agent, cases: tuple[Case, ...]) -> Judge | None:
+    from holodeck.lib.test_runner.executor import needs_judge
+
+    if not needs_judge(cases, agent.loaded.config.evaluations):
+        return None
+    return agent.judge()
+
+
+def _report(runs: list[RunResult], output: Path | None, form: str, *, as_json: bool) -> None:
+    from holodeck.lib.test_runner.reporters import write_report
+    from holodeck.lib.test_runner.scores import run_as_json
+
+    if output is not None:
+        try:
+            output.write_text(write_report(form, runs), encoding="utf-8")
+        except OSError as error:
+            raise ConfigError(f"the report cannot be written to {output} ({error})") from error
+    if as_json:
+        show_json({"runs": [run_as_json(run) for run in runs]})
+        return
+    for text in tables(runs):
+        show(text)
+    for run in runs:
+        if run.stopped is not None:
+            say_error(run.stopped)
+
+
+def _exit_code(run: RunResult) -> int:
+    """Return the gravest: a stop at the cap, no answer to any case, no judgement, a failure."""
+    if run.stopped is not None:
+        return CostLimitError.exit_code
+    if run.cases and run.count("error") == len(run.cases):
+        return EXECUTION
+    if run.count("unjudged"):
+        return EVALUATION
+    return FAILED if run.count("failed") or run.count("error") else 0

@@ -1,0 +1,291 @@
+"""The frame of every build: check, lock, look again, build aside, publish, sweep."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from abc import ABC, abstractmethod
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import ClassVar, Generic, ParamSpec, TypeVar
+
+from holodeck.errors import HolodeckError, IndexingError, SourceNotFoundError, TableNotFoundError
+from holodeck.lib.contracts import Progress, ProgressListener, RetryFailed
+from holodeck.lib.indexes.builder_lock import WAIT_SECONDS, builder_lock
+from holodeck.lib.indexes.corpus import Corpus
+from holodeck.lib.indexes.folder import DAMAGED, IndexFolder
+from holodeck.lib.indexes.record import IndexRecord
+from holodeck.lib.indexes.settings import changed_settings, config_hash
+from holodeck.lib.indexes.text_units import prepare
+from holodeck.lib.preflight import ask_models_once
+from holodeck.lib.readers.options import read_options
+from holodeck.lib.readers.source import read_source, source_hash
+from holodeck.lib.resources import ResolvedTool, Resources
+from holodeck.models.config import ExecutionConfig
+
+__all__ = ["Indexer", "to_its_end"]
+
+logger = logging.getLogger(__name__)
+
+Record = TypeVar("Record", bound=IndexRecord)
+Result = TypeVar("Result")
+Parameters = ParamSpec("Parameters")
+
+
+class Indexer(ABC, Generic[Record]):
+    """Builds the index of one tool, aside, and publishes it in one step.
+
+    An engine says how its texts are cut, what shapes its index, and fills a generation.
+
+    Args:
+        resolved: The tool, its models filled in.
+        folder: Where its index lies.
+        execution: Time budgets.
+        resources: Where models come from.
+        on_progress: Told how far the build is.
+        wait_for_builder: Wait while another process builds this index, at most as long as a build
+            may take, instead of failing at once.
+    """
+
+    def __init__(
+        self,
+        resolved: ResolvedTool,
+        folder: IndexFolder[Record],
+        *,
+        execution: ExecutionConfig,
+        resources: Resources,
+        on_progress: ProgressListener | None = None,
+        wait_for_builder: bool = True,
+    ) -> None:
+        self._resolved = resolved
+        self._tool = resolved.tool
+        self._folder = folder
+        self._execution = execution
+        self._resources = resources
+        self._on_progress = on_progress or (lambda progress: None)
+        self._wait_seconds = (execution.index_timeout or WAIT_SECONDS) if wait_for_builder else 0.0
+        self._damage: dict[str, str] = {}  # generation → what kept it from being opened
+        self.built = False
+        """Whether the last ``build_index`` built; ``False``: the index was up to date."""
+
+    # --- what an engine says ------------------------------------------------------------------
+
+    embedding_settings: ClassVar[tuple[str, ...]]
+    """The names of the settings that say which model embeds."""
+
+    @property
+    @abstractmethod
+    def chunking(self) -> tuple[int, int]:
+        """Size of a chunk and overlap of two, in tokens."""
+
+    @abstractmethod
+    def shaping_settings(self) -> Mapping[str, str]:
+        """Return every setting and version that shapes the index, by its YAML name."""
+
+    @abstractmethod
+    def check(self) -> None:
+        """Find a missing key or package of what builds, before a document is read.
+
+        Raises:
+            ConfigError: Something is missing.
+        """
+
+    @abstractmethod
+    async def fill(self, corpus: Corpus) -> Record:
+        """Write every file of ``corpus.generation`` and return the record that publishes it.
+
+        Raises:
+            IndexingError: It failed; what was written is deleted.
+        """
+
+    def foreign_version(self, record: Record) -> str | None:
+        """Return what built an index that what is installed would build differently."""
+        return None
+
+    def stale_piece(self, record: Record, retry_failed: RetryFailed) -> str | None:
+        """Return why an index must be built whose documents and settings are those of before."""
+        return None
+
+    def check_always(self) -> None:
+        """Find a setting that cannot be kept, also when the index is up to date.
+
+        Raises:
+            ConfigError: It cannot be kept.
+        """
+
+    def finish(self, record: Record) -> None:
+        """Write what goes with an index, also when it was up to date."""
+
+    # --- the frame ----------------------------------------------------------------------------
+
+    async def build_index(
+        self, source_path: Path, force: bool = False, *, retry_failed: RetryFailed = False
+    ) -> Record:
+        """Build or update the index, unless it is up to date.
+
+        Args:
+            source_path: File or folder of documents.
+            force: Build even when nothing changed.
+            retry_failed: Which pieces that failed in the last build are asked for again, also when
+                nothing changed.
+
+        Raises:
+            SourceNotFoundError: Also a ``FileNotFoundError``.
+            MissingKeyError: Found before anything is read.
+            IndexBusyError: Another process builds this index, and did not end in time.
+            IndexingError: The build failed; nothing was published.
+        """
+        source = Path(source_path)
+        if not await asyncio.to_thread(source.exists):
+            raise SourceNotFoundError(
+                f"Source path not found: {source}. Create it, or set 'source' of tool "
+                f"{self._tool.name!r}"
+            )
+        self.built = False
+        self.check_always()
+        if await asyncio.to_thread(self.stale_reason, source, force, retry_failed) is None:
+            record = self._folder.published()
+        else:
+            record = await self._build_alone(source, force, retry_failed)
+        self.finish(record)
+        return record
+
+    def stale_reason(
+        self, source: Path, force: bool = False, retry_failed: RetryFailed = False
+    ) -> str | None:
+        """Return why the index must be built, or ``None`` when it is up to date."""
+        if force:
+            return "a rebuild was asked for"
+        record = self._folder.record()
+        if record is None:
+            return self._folder.no_record_reason()
+        other = self.foreign_version(record) or self._changed_settings(record)
+        if other is not None:
+            return other
+        damage = self._damage.get(record.generation) or self._folder.damage(record)
+        if damage is not None:
+            return f"{DAMAGED}{damage}"
+        options = read_options(self._tool, self._execution)
+        if source_hash(source, options) != record.source_hash:
+            return "the documents changed"
+        return self.stale_piece(record, retry_failed)
+
+    def note_damage(self, error: TableNotFoundError) -> None:
+        """Remember that the index could not be opened, so that the next build mends it."""
+        self._damage[self._folder.published().generation] = error.damage or str(error)
+
+    def _changed_settings(self, record: Record) -> str | None:
+        settings = self.shaping_settings()
+        if record.config_hash == config_hash(settings):
+            return None
+        changes = changed_settings(record.settings, settings)
+        if not changes:
+            return "the config_hash of the index is not that of its settings"
+        return f"settings changed ({'; '.join(changes)})"
+
+    async def _build_alone(self, source: Path, force: bool, retry_failed: RetryFailed) -> Record:
+        self.check()
+        self._folder.create()
+        lock = builder_lock(
+            self._folder.lock_path, self._tool.name, wait_seconds=self._wait_seconds
+        )
+        async with lock:
+            reason = await asyncio.to_thread(self.stale_reason, source, force, retry_failed)
+            if reason is None:  # the other builder was faster
+                return self._folder.published()
+            level = logging.WARNING if reason.startswith(DAMAGED) else logging.INFO
+            logger.log(level, "building the index of tool %r: %s", self._tool.name, reason)
+            width = await ask_models_once(
+                self._resolved, self._resources, indexed_width=self._indexed_width()
+            )
+            started = time.monotonic()
+            async with self._in_time():
+                corpus = await self._read(source)
+                record = await self._publish(
+                    replace(corpus, force=force, retry_failed=retry_failed, vector_width=width)
+                )
+            self.built = True
+            self._folder.tidy()
+            counts = ", ".join(f"{count} {name}" for name, count in record.counts.items())
+            logger.info("indexed %s in %.1fs", counts, time.monotonic() - started)
+            return record
+
+    @asynccontextmanager
+    async def _in_time(self) -> AsyncIterator[None]:
+        budget = self._execution.index_timeout
+        try:
+            async with asyncio.timeout(budget) as limit:
+                yield
+        except TimeoutError as error:
+            if not limit.expired():
+                raise
+            raise IndexingError(
+                f"building the index of tool {self._tool.name!r} took longer than {budget:g} s. "
+                "What was paid for is kept: raise execution.index_timeout and run 'holodeck index' "
+                "again to go on"
+            ) from error
+        except OSError as error:
+            if isinstance(error, HolodeckError):
+                raise
+            raise IndexingError(
+                f"the index of tool {self._tool.name!r} could not be written to "
+                f"{self._folder.root}: {error}. The old index is untouched: make room or mend the "
+                "folder, and build again"
+            ) from error
+
+    def _indexed_width(self) -> int:
+        """Return the width of the vectors that the same embedding model made for the index."""
+        record, settings = self._folder.record(), self.shaping_settings()
+        if record is None:
+            return 0
+        is_same = all(
+            record.settings.get(name) == settings.get(name) for name in self.embedding_settings
+        )
+        return record.vector_size if is_same else 0
+
+    async def _read(self, source: Path) -> Corpus:
+        self._on_progress(Progress(step="read"))
+        options = read_options(self._tool, self._execution)
+        reading = await asyncio.to_thread(read_source, source, options)
+        return Corpus(
+            tool_name=self._tool.name,
+            source=source,
+            reading=reading,
+            prepared=await asyncio.to_thread(prepare, reading.documents, *self.chunking),
+            settings=self.shaping_settings(),
+            generation=self._folder.new_generation(),
+        )
+
+    async def _publish(self, corpus: Corpus) -> Record:
+        """Fill the generation, then replace the record; half a generation serves nobody."""
+        try:
+            filled = await self.fill(corpus)
+            files = await to_its_end(self._folder.mark_files, corpus.generation)
+            record = replace(filled, files=files)
+            self._on_progress(Progress(step="publish", done=0, total=1))
+            await asyncio.sleep(0)  # who cancelled it by now is told that the index is as it was
+            self._folder.commit(record)
+            self._on_progress(Progress(step="publish", done=1, total=1))
+        except BaseException:
+            self._folder.discard(corpus.generation)
+            raise
+        return record
+
+
+async def to_its_end(
+    function: Callable[Parameters, Result], *args: Parameters.args, **kwargs: Parameters.kwargs
+) -> Result:
+    """Run ``function`` in a thread and wait for it also when cancelled: a thread cannot be stopped.
+
+    What it writes is then whole before the lock is given back, or its folder deleted.
+    """
+    running = asyncio.ensure_future(asyncio.to_thread(function, *args, **kwargs))
+    try:
+        return await asyncio.shield(running)
+    except asyncio.CancelledError:
+        await asyncio.wait([running])
+        running.exception()  # the cancellation is what the caller hears of
+        raise

@@ -1,0 +1,178 @@
+"""Test cases, put to an agent and judged: several at once, the results in the file's order."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from holodeck.errors import ConfigError, CostLimitError, HolodeckError
+from holodeck.lib.extras import require_extra
+from holodeck.lib.test_runner.metrics import METRIC_EXTRAS, NEEDS_GROUND_TRUTH, measure
+from holodeck.lib.test_runner.scores import CaseResult, RunResult, Sample, Score, TurnResult
+from holodeck.models.evaluation import JUDGED, Evaluations, Metric
+from holodeck.models.test_case import Case, CaseTurn
+
+if TYPE_CHECKING:
+    from holodeck.lib.test_runner.agent_factory import Agent
+    from holodeck.lib.test_runner.conversation import Conversation
+    from holodeck.lib.test_runner.judge import Judge
+
+__all__ = ["CaseListener", "find_case_problems", "metrics_of", "needs_judge", "run_cases"]
+
+CaseListener = Callable[[CaseResult], None]
+
+
+def metrics_of(turn: CaseTurn, evaluations: Evaluations) -> tuple[Metric, ...]:
+    """Return how an answer is judged: its own list, else the agent's, and what it expects.
+
+    Expected tools and sources are always looked at: whoever writes them down expects them.
+    """
+    chosen = list(evaluations.metrics if turn.evaluations is None else turn.evaluations)
+    if turn.evaluations is None:
+        chosen = [metric for metric in chosen if _has_what_it_needs(metric, turn)]
+    named = {metric.metric for metric in chosen}
+    if turn.expected_tools is not None and "expected_tools" not in named:
+        chosen.append(Metric(metric="expected_tools"))
+    if turn.expected_sources is not None and "source_recall" not in named:
+        chosen.append(Metric(metric="source_recall", threshold=1.0))
+    return tuple(chosen)
+
+
+def _has_what_it_needs(metric: Metric, turn: CaseTurn) -> bool:
+    """Tell whether the agent's metric can be measured of this answer: the others are not asked."""
+    if metric.metric in NEEDS_GROUND_TRUTH or (metric.metric == "contains" and not metric.values):
+        return turn.ground_truth is not None
+    if metric.metric.startswith("source_"):
+        return turn.expected_sources is not None
+    return metric.metric != "expected_tools" or turn.expected_tools is not None
+
+
+def find_case_problems(case: Case, evaluations: Evaluations, tools: Sequence[str]) -> list[str]:
+    """Return what keeps a case from being judged, without asking anybody."""
+    problems: list[str] = []
+    for turn in case.all_turns:
+        for tool in turn.expected_tools or ():
+            if tool.name not in tools:
+                there_are = ", ".join(tools) or "none"
+                problems.append(
+                    f"expected_tools names {tool.name!r}, and the agent's tools are {there_are}"
+                )
+        for metric in metrics_of(turn, evaluations):
+            if not _has_what_it_needs(metric, turn):
+                problems.append(
+                    f"metric: {metric.metric} has nothing to compare with: write "
+                    f"{_what_it_needs(metric)}, or remove the metric"
+                )
+            if metric.metric in METRIC_EXTRAS:
+                try:
+                    require_extra(METRIC_EXTRAS[metric.metric], f"metric: {metric.metric}")
+                except ConfigError as error:
+                    problems.append(str(error))
+    return list(dict.fromkeys(problems))
+
+
+def _what_it_needs(metric: Metric) -> str:
+    if metric.metric.startswith("source_"):
+        return "expected_sources"
+    return "expected_tools" if metric.metric == "expected_tools" else "ground_truth"
+
+
+def needs_judge(cases: Sequence[Case], evaluations: Evaluations) -> bool:
+    """Tell whether any answer is judged by a model."""
+    return any(
+        metric.metric in JUDGED
+        for case in cases
+        for turn in case.all_turns
+        for metric in metrics_of(turn, evaluations)
+    )
+
+
+async def run_cases(
+    agent: Agent,
+    cases: Sequence[Case],
+    evaluations: Evaluations,
+    *,
+    judge: Judge | None = None,
+    parallel: int = 4,
+    on_case: CaseListener | None = None,
+    variant: str = "",
+) -> RunResult:
+    """Run every case in a conversation of its own.
+
+    Args:
+        agent: Its indexes open.
+        cases: In the order of the result.
+        evaluations: The agent's.
+        judge: For the metrics that need one.
+        parallel: Cases at once.
+        on_case: Told each case when it is done.
+        variant: What is compared.
+
+    Returns:
+        A result for every case; where the cost cap was reached, the rest are ``not run``.
+    """
+    slots = asyncio.Semaphore(parallel)
+    stop = _Stop()
+
+    async def one(case: Case) -> CaseResult:
+        async with slots:
+            result = CaseResult(name=case.name)
+            if stop.reason is None:
+                try:
+                    result = await _run_case(agent.conversation(), case, evaluations, judge)
+                except CostLimitError as error:
+                    stop.reason = str(error)
+        if on_case is not None:
+            on_case(result)
+        return result
+
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(one(case)) for case in cases]
+    return RunResult(
+        agent=agent.loaded.config.name,
+        cases=tuple(task.result() for task in tasks),
+        variant=variant,
+        stopped=stop.reason,
+    )
+
+
+class _Stop:
+    reason: str | None = None
+
+
+async def _run_case(
+    conversation: Conversation, case: Case, evaluations: Evaluations, judge: Judge | None
+) -> CaseResult:
+    results: list[TurnResult] = []
+    for expected in case.all_turns:
+        result = await _run_turn(conversation, expected, evaluations, judge)
+        results.append(result)
+        if result.turn is None:
+            break  # what comes after rests on an answer that is not there
+    return CaseResult(name=case.name, turns=tuple(results))
+
+
+async def _run_turn(
+    conversation: Conversation, expected: CaseTurn, evaluations: Evaluations, judge: Judge | None
+) -> TurnResult:
+    try:
+        turn = await conversation.ask(expected.input)
+    except CostLimitError:
+        raise
+    except HolodeckError as error:
+        return TurnResult(question=expected.input, error=str(error))
+    if turn.stopped is not None:
+        return TurnResult(question=expected.input, error=turn.stopped)
+    sample = Sample(turn=turn, expected=expected)
+    scores = [await _score(metric, sample, judge) for metric in metrics_of(expected, evaluations)]
+    return TurnResult(question=expected.input, turn=turn, scores=tuple(scores))
+
+
+async def _score(metric: Metric, sample: Sample, judge: Judge | None) -> Score:
+    try:
+        return await measure(metric, sample, judge)
+    except CostLimitError:
+        raise
+    except HolodeckError as error:
+        return Score(label=metric.label, value=None, threshold=metric.limit, reason=str(error))

@@ -1,0 +1,194 @@
+"""What judging yields: scores, and the verdicts that follow from them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from holodeck.lib.test_runner.turns import Turn, turn_as_json
+from holodeck.models.test_case import CaseTurn
+
+__all__ = ["CaseResult", "RunResult", "Sample", "Score", "TurnResult", "Verdict", "run_as_json"]
+
+Verdict = Literal["passed", "failed", "error", "unjudged", "reported", "not run"]
+"""``error``: the agent gave no answer; ``unjudged``: a judge failed; ``reported``: nothing had a
+threshold; ``not run``: the cost cap came first."""
+
+_GRAVEST: tuple[Verdict, ...] = ("not run", "error", "unjudged", "failed", "passed", "reported")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sample:
+    """An answer beside what was expected of it."""
+
+    turn: Turn
+    expected: CaseTurn
+
+    @property
+    def answer(self) -> str:
+        """What the agent said."""
+        return self.turn.text
+
+
+@dataclass(frozen=True, kw_only=True)
+class Score:
+    """What one metric says of one answer.
+
+    Attributes:
+        label: Name of the metric in reports.
+        value: 0 to 1; ``None``: it could not be judged.
+        threshold: Least value that passes; ``None``: reported only.
+        reason: What led to the value.
+    """
+
+    label: str
+    value: float | None
+    threshold: float | None = None
+    reason: str = ""
+
+    @property
+    def verdict(self) -> Verdict:
+        """What follows from the value."""
+        if self.value is None:
+            return "unjudged"
+        if self.threshold is None:
+            return "reported"
+        return "passed" if self.value >= self.threshold else "failed"
+
+
+@dataclass(frozen=True, kw_only=True)
+class TurnResult:
+    """One question of a case.
+
+    Attributes:
+        turn: What the agent did; ``None`` where it gave no answer.
+        error: Why there is none.
+    """
+
+    question: str
+    turn: Turn | None = None
+    error: str | None = None
+    scores: Sequence[Score] = ()
+
+    @property
+    def verdict(self) -> Verdict:
+        """The gravest of its scores."""
+        if self.turn is None:
+            return "error"
+        return _gravest([score.verdict for score in self.scores])
+
+
+@dataclass(frozen=True, kw_only=True)
+class CaseResult:
+    """What became of a case."""
+
+    name: str
+    turns: Sequence[TurnResult] = ()
+
+    @property
+    def verdict(self) -> Verdict:
+        """The gravest of its turns."""
+        return _gravest([turn.verdict for turn in self.turns]) if self.turns else "not run"
+
+    @property
+    def seconds(self) -> float:
+        """Wall time of its answers."""
+        return sum(turn.turn.seconds for turn in self.turns if turn.turn is not None)
+
+    def value(self, label: str) -> float | None:
+        """Return the mean of a metric over the turns that have it."""
+        values = [
+            score.value
+            for turn in self.turns
+            for score in turn.scores
+            if score.label == label and score.value is not None
+        ]
+        return sum(values) / len(values) if values else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunResult:
+    """What became of all cases, in their order.
+
+    Attributes:
+        variant: What was compared: ``engine=graphrag``; empty where nothing was.
+        stopped: Why not all cases were run.
+    """
+
+    agent: str
+    cases: Sequence[CaseResult]
+    variant: str = ""
+    stopped: str | None = None
+    spent: Mapping[str, Any] = field(default_factory=dict)  # Any: JSON
+
+    def count(self, verdict: Verdict) -> int:
+        """Return how many cases have a verdict."""
+        return sum(case.verdict == verdict for case in self.cases)
+
+    def mean(self, label: str) -> float | None:
+        """Return the mean of a metric over the cases that have it."""
+        found = [value for case in self.cases if (value := case.value(label)) is not None]
+        return sum(found) / len(found) if found else None
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Every metric that was measured, in order of appearance."""
+        return tuple(
+            dict.fromkeys(
+                score.label for case in self.cases for turn in case.turns for score in turn.scores
+            )
+        )
+
+    @property
+    def tokens(self) -> tuple[int, int]:
+        """Tokens in and out of the agent's own model."""
+        used = [t.turn.usage for c in self.cases for t in c.turns if t.turn is not None]
+        return sum(u.input_tokens for u in used), sum(u.output_tokens for u in used)
+
+
+def _gravest(verdicts: Sequence[Verdict]) -> Verdict:
+    return next((each for each in _GRAVEST if each in verdicts), "reported")
+
+
+def run_as_json(run: RunResult) -> dict[str, Any]:  # Any: JSON
+    """Return a run as it is printed and kept."""
+    tokens_in, tokens_out = run.tokens
+    return {
+        "agent": run.agent,
+        "variant": run.variant,
+        "stopped": run.stopped,
+        "counts": {verdict: run.count(verdict) for verdict in _GRAVEST},
+        "means": {label: run.mean(label) for label in run.labels},
+        "input_tokens": tokens_in,
+        "output_tokens": tokens_out,
+        **run.spent,
+        "cases": [_case(case) for case in run.cases],
+    }
+
+
+def _case(case: CaseResult) -> dict[str, Any]:  # Any: JSON
+    return {
+        "name": case.name,
+        "verdict": case.verdict,
+        "seconds": round(case.seconds, 3),
+        "turns": [
+            {
+                "question": turn.question,
+                "verdict": turn.verdict,
+                "error": turn.error,
+                "answer": None if turn.turn is None else turn_as_json(turn.turn),
+                "scores": [
+                    {
+                        "metric": score.label,
+                        "value": score.value,
+                        "threshold": score.threshold,
+                        "verdict": score.verdict,
+                        "reason": score.reason,
+                    }
+                    for score in turn.scores
+                ],
+            }
+            for turn in case.turns
+        ],
+    }

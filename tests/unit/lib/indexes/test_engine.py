@@ -1,0 +1,178 @@
+"""A third engine: what it has to write itself, and what the frames do for it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import ClassVar
+
+import pytest
+
+from holodeck.errors import ConfigError, IndexingError, NotInitializedError, SearchError
+from holodeck.lib.contracts import ProgressListener
+from holodeck.lib.indexes.corpus import Corpus
+from holodeck.lib.indexes.engine import IndexEngine
+from holodeck.lib.indexes.folder import IndexFolder
+from holodeck.lib.indexes.indexer import Indexer
+from holodeck.lib.indexes.record import IndexRecord
+from holodeck.lib.results import SearchResult
+from holodeck.models.config import ExecutionConfig
+from holodeck.models.tool import VectorstoreTool
+from holodeck.testing.resources import FixedResources
+from holodeck.testing.words import WordEmbedder
+
+pytestmark = pytest.mark.unit
+
+
+class LineIndexer(Indexer[IndexRecord]):
+    """Keeps the texts in one file."""
+
+    embedding_settings: ClassVar[tuple[str, ...]] = ()
+
+    @property
+    def chunking(self) -> tuple[int, int]:
+        return 50, 0
+
+    def shaping_settings(self) -> Mapping[str, str]:
+        return {"strict": str(self._tool.strict)}
+
+    def check(self) -> None:
+        pass
+
+    async def fill(self, corpus: Corpus) -> IndexRecord:
+        texts = [unit.text for unit in corpus.prepared.text_units]
+        if "broken" in texts:
+            raise IndexingError("a text is broken")
+        (folder,) = self._folder.generations.folders(corpus.generation)
+        folder.mkdir(parents=True)
+        (folder / "texts.json").write_text(json.dumps(texts), encoding="utf-8")
+        return IndexRecord(**corpus.record_fields(), warnings=tuple(corpus.warnings))
+
+
+class LineEngine(IndexEngine[IndexRecord, list[str]]):
+    """Finds the texts that hold a word."""
+
+    name: ClassVar[str] = "default"
+    modes: ClassVar[tuple[str, ...]] = ("word", "stuck")
+    faster: ClassVar[str] = "a faster machine"
+
+    def make_folder(self, base_dir: Path) -> IndexFolder[IndexRecord]:
+        return IndexFolder(self.config, base_dir, record_type=IndexRecord, parts=["texts"])
+
+    def make_indexer(
+        self, *, in_process: bool, on_progress: ProgressListener | None, wait_for_builder: bool
+    ) -> LineIndexer:
+        return LineIndexer(
+            self._resolved,
+            self._folder,
+            execution=self._execution,
+            resources=self._resources,
+            on_progress=on_progress,
+            wait_for_builder=wait_for_builder,
+        )
+
+    @property
+    def default_mode(self) -> str:
+        return "word"
+
+    def open_generation(self, record: IndexRecord) -> list[str]:
+        (folder,) = self._folder.generations.folders(record.generation)
+        texts: list[str] = json.loads((folder / "texts.json").read_text(encoding="utf-8"))
+        return texts
+
+    async def answer(
+        self, content: list[str], query: str, *, mode: str, answer: bool
+    ) -> SearchResult:
+        if mode == "stuck":
+            await asyncio.Event().wait()
+        found = [text for text in content if query in text]
+        return SearchResult(response="\n".join(found), search_mode=mode)
+
+    async def search(self, query: str, *, mode: str | None = None) -> str:
+        return (await self.retrieve(query, mode=mode)).response
+
+
+def engine(folder: Path, *, search_timeout: float = 5.0, strict: bool = False) -> LineEngine:
+    return LineEngine(
+        VectorstoreTool(name="atlas", source="docs", strict=strict),
+        str(folder),
+        ExecutionConfig(search_timeout=search_timeout),
+        resources=FixedResources(embedder=WordEmbedder()),
+    )
+
+
+def write(folder: Path, text: str) -> None:
+    (folder / "docs").mkdir(exist_ok=True)
+    (folder / "docs" / "a.txt").write_text(text, encoding="utf-8")
+
+
+async def test_the_frames_build_open_follow_and_answer(tmp_path: Path) -> None:
+    """An engine that only fills, opens and answers is built once and follows its index."""
+    write(tmp_path, "ann runs orion")
+    reader, builder = engine(tmp_path), engine(tmp_path)
+    await reader.initialize()
+    built = reader.was_built
+    await builder.initialize()
+
+    assert (built, builder.was_built) == (True, False)
+    assert await reader.search("orion") == "ann runs orion"
+    assert reader.index_stats == {"files": 1}
+
+    write(tmp_path, "bob runs orion")
+    await engine(tmp_path).initialize()
+    assert await reader.search("orion") == "bob runs orion"
+    assert builder.status().stale_reason is None
+    await reader.close()
+    await builder.close()
+
+
+async def test_the_frames_say_why_an_index_is_stale(tmp_path: Path) -> None:
+    """No index, no source, other settings, a missing folder, other documents: in this order."""
+    assert (
+        engine(tmp_path).status().stale_reason == f"the source {tmp_path / 'docs'} does not exist"
+    )
+    write(tmp_path, "ann runs orion")
+    assert engine(tmp_path).status().stale_reason == "there is no index yet"
+    await engine(tmp_path).initialize()
+    assert engine(tmp_path).status().stale_reason is None
+    changed = engine(tmp_path, strict=True).status().stale_reason
+    assert changed == "settings changed (strict: False → True)"
+    write(tmp_path, "bob runs orion")
+    assert engine(tmp_path).status().stale_reason == "the documents changed"
+
+
+async def test_a_build_that_fails_leaves_the_index_and_no_rubbish(tmp_path: Path) -> None:
+    """Half a generation is deleted, and the old one answers."""
+    write(tmp_path, "ann runs orion")
+    await engine(tmp_path).initialize()
+    write(tmp_path, "broken")
+    with pytest.raises(IndexingError, match="broken"):
+        await engine(tmp_path).initialize()
+
+    old = engine(tmp_path)
+    await old.open_existing()
+    assert await old.search("orion") == "ann runs orion"
+    texts = tmp_path / ".holodeck" / "vectorstore" / "atlas" / "texts"
+    assert [path.name for path in texts.iterdir()] == ["000001"]
+    await old.close()
+
+
+async def test_the_frames_refuse_for_every_engine(tmp_path: Path) -> None:
+    """Before it is open, for a mode that is not there, out of time: one message each."""
+    write(tmp_path, "ann runs orion")
+    opened = engine(tmp_path, search_timeout=0.01)
+    with pytest.raises(NotInitializedError, match=r"call initialize\(\) first"):
+        await opened.search("orion")
+    with pytest.raises(SearchError, match=r"no index in .*no index yet"):
+        await opened.open_existing()
+    await opened.initialize()
+    with pytest.raises(ConfigError, match="no search mode 'global': use one of word, stuck"):
+        await opened.search("orion", mode="global")
+    with pytest.raises(SearchError, match=r"longer than 0\.01 s.*a faster machine"):
+        await opened.search("orion", mode="stuck")
+    await opened.close()
+    with pytest.raises(ConfigError, match="requires engine='default'"):
+        LineEngine(VectorstoreTool(name="atlas", source="docs", engine="graphrag"), os.devnull)
