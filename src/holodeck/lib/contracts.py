@@ -515,10 +515,12 @@ class Spending:
     Attributes:
         build: What the build that published it asked of models.
         total: What all builds did since the index was last cleared, unfinished ones too.
+        taken: Replies and vectors that the build took from what was kept.
     """
 
     build: Sequence[MeterRow] = ()
     total: Sequence[MeterRow] = ()
+    taken: int = 0
 
 
 ProgressListener = Callable[[Progress], None]

@@ -7,8 +7,8 @@ that can work.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from contextlib import AsyncExitStack
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, AsyncExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,8 @@ from holodeck.lib.extras import require_extra
 from holodeck.lib.prices import Kind, Price, find_price, looked_for
 from holodeck.lib.providers import PROVIDER_TABLE, ProviderRow, provider_row
 from holodeck.lib.providers.access import ModelAccess
+from holodeck.lib.providers.budget import capped, left_of_cap
+from holodeck.lib.providers.embedding_cache import CachedEmbedder
 from holodeck.lib.providers.meter import Meter
 from holodeck.lib.providers.probes import probe_chat, probe_embedder
 from holodeck.lib.providers.reply_keys import reply_key
@@ -95,6 +97,36 @@ class Resources:
         store = self.replies
         model = f"{settings.provider}/{settings.name or ''}"
         return None if store is None else ModelReplies(store, model)
+
+    def capped(self, limit: float | None) -> AbstractContextManager[object]:
+        """Let the model calls that are made inside cost no more than ``limit`` USD."""
+        return capped(limit)
+
+    def left_of_cap(self) -> float | None:
+        """Return what whoever calls may still spend, in USD; ``None``: any amount."""
+        left = left_of_cap()
+        # A cap of nothing stops at the first call that costs something, as it must.
+        return None if left is None else max(left, 1e-12)
+
+    @contextmanager
+    def used_by(self, user: Path, generation: str) -> Iterator[Callable[[], int]]:
+        """Note which kept replies a build uses; yields a function that says how many it took."""
+        store = self.replies
+        if store is None:
+            yield lambda: 0
+        else:
+            with store.used_by(str(user), generation) as taken:
+                yield taken
+
+    def keep_uses(self, user: Path, generation: str) -> None:
+        """Forget which kept replies older generations of an index used."""
+        if self.replies is not None:
+            self.replies.keep_uses(str(user), generation)
+
+    def note_use(self, embedder: Embedder, texts: Iterable[str]) -> None:
+        """Note that a build uses the vectors of these texts, wherever it has them from."""
+        if self.replies is not None and isinstance(embedder, CachedEmbedder):
+            self.replies.note_use(map(embedder.key_of, texts))
 
     @property
     def environ(self) -> dict[str, str]:

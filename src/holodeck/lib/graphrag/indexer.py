@@ -6,7 +6,7 @@ import json
 import logging
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from holodeck.errors import IndexingError
 from holodeck.lib.contracts import Failure, Progress, ProgressListener, RetryFailed
@@ -24,13 +24,10 @@ from holodeck.lib.graphrag.tables import ALWAYS, OURS, read_rows, write_rows
 from holodeck.lib.graphrag.thinkers import INDEXING, open_claim_steps, open_index_steps
 from holodeck.lib.graphrag.worker_process import BuildOutcome, build_in_child
 from holodeck.lib.indexes.corpus import Corpus
-from holodeck.lib.indexes.indexer import Indexer, to_its_end
+from holodeck.lib.indexes.indexer import Indexer, PaidModel, to_its_end
 from holodeck.lib.resources import ResolvedTool, Resources, resolve_tool
 from holodeck.models.config import ExecutionConfig
 from holodeck.models.tool import GraphRAGConfig, VectorstoreTool
-
-if TYPE_CHECKING:
-    from holodeck.models.llm import ModelSettings
 
 __all__ = ["BuildOutcome", "GraphRAGIndexer", "IndexingCallbacks", "IndexingError"]
 
@@ -118,15 +115,19 @@ class GraphRAGIndexer(Indexer[IndexMetadata]):
         """Return every setting, prompt and version that shapes the index, by its YAML name."""
         return shaping_settings(self._resolved, self._resources)
 
+    def paid_models(self) -> list[PaidModel]:
+        """Return the indexing and the embedding model."""
+        embedding = self._resolved.embedding
+        where = self._resolved.embedding_where
+        models = [PaidModel(settings=embedding, kind="embedding", where=where)]
+        indexing = self._graphrag.indexing_model
+        if indexing is not None:
+            models.insert(0, PaidModel(settings=indexing, kind="chat", where=INDEXING))
+        return models
+
     def check(self) -> None:
-        """Find a missing key or package of what builds, before a document is read."""
-        models: list[tuple[ModelSettings | None, str]] = [
-            (self._graphrag.indexing_model, INDEXING),
-            (self._resolved.embedding, self._resolved.embedding_where),
-        ]
-        for settings, where in models:
-            if settings is not None:
-                self._resources.check(settings, where)
+        """Find what is missing of what builds, before a document is read."""
+        super().check()
         open_claim_steps(self._resolved, open_index_steps(self._resolved, self._resources))
 
     def foreign_version(self, record: IndexMetadata) -> str | None:
@@ -161,7 +162,9 @@ class GraphRAGIndexer(Indexer[IndexMetadata]):
         """Run the steps, in a child process unless the models are objects of this one."""
         order = BuildOrder(
             resolved=self._resolved,
-            execution=self._execution,
+            execution=self._execution.model_copy(
+                update={"max_cost": self._resources.left_of_cap()}
+            ),
             environ=self._resources.environ,
             storage_dir=self.storage.storage_dir,
             source=corpus.source,
@@ -227,4 +230,5 @@ def _metadata(corpus: Corpus, tables: Path, outcome: BuildOutcome) -> IndexMetad
         calls=outcome.calls,
         warnings=tuple(warnings),
         account=outcome.account,
+        spending=outcome.spending,
     )

@@ -104,12 +104,7 @@ async def rehearse(
             vectors=Path(folder),
             steps=steps,
             claims=open_claim_steps(resolved, steps.inner),
-            embedder=resources.embedder(
-                resolved.embedding,
-                "embedding_model",
-                resolved.tool.embedding_dimensions,
-                width=vector_width,
-            ),
+            embedder=resources.embedder(resolved.embedding, "embedding_model", width=vector_width),
             max_failed_share=1.0,
             summarize=graphrag.summarize,
             summary_threshold=graphrag.summary_threshold,

@@ -8,15 +8,18 @@ from __future__ import annotations
 import json
 import logging
 import os
+import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from holodeck.lib.contracts import MeterRow, Spent, Usage
 
-__all__ = ["Bookkeeper", "Ledger", "summed"]
+__all__ = ["LEDGER_FILE", "Bookkeeper", "Ledger", "summed"]
 
 logger = logging.getLogger(__name__)
+
+LEDGER_FILE = "spending.jsonl"
 
 _NOTE_SECONDS = 1.0
 """Between two notes of a running build: what a kill may leave out."""
@@ -64,6 +67,10 @@ class Ledger:
             Ledger(staged).add(rows)
             staged.replace(self._path)
 
+    def clear(self) -> None:
+        """Forget everything."""
+        self._path.unlink(missing_ok=True)
+
     def _parse(self, line: str) -> MeterRow | None:
         if not line.strip():
             return None
@@ -87,6 +94,12 @@ class Bookkeeper:
         self._rows = rows
         self._begun = self._noted = _by_key(rows())
         self._next = time.monotonic() + _NOTE_SECONDS
+        self._noting = threading.Lock()
+
+    @property
+    def total(self) -> Spent:
+        """What was counted since this began, over everything."""
+        return sum((row.spent for row in self.spent), Spent())
 
     @property
     def spent(self) -> tuple[MeterRow, ...]:
@@ -100,10 +113,11 @@ class Bookkeeper:
 
     def note(self) -> None:
         """Note what is new."""
-        now = _by_key(self._rows())
-        self._ledger.add(_difference(now, self._noted))
-        self._noted = now
-        self._next = time.monotonic() + _NOTE_SECONDS
+        with self._noting:
+            now = _by_key(self._rows())
+            self._ledger.add(_difference(now, self._noted))
+            self._noted = now
+            self._next = time.monotonic() + _NOTE_SECONDS
 
 
 def summed(rows: Iterable[MeterRow]) -> tuple[MeterRow, ...]:

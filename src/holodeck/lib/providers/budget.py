@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["Budget", "Capped", "CappedEmbedder", "capped", "greatest_usage"]
+__all__ = ["Budget", "Capped", "CappedEmbedder", "capped", "greatest_usage", "left_of_cap"]
 
 _SPARE_SHARE = 0.1
 """Of the tokens of a prompt: its model may count more of them than cl100k_base does."""
@@ -117,6 +117,12 @@ def capped(limit: float | None) -> Iterator[Budget | None]:
         yield budget
     finally:
         _BUDGET.reset(token)
+
+
+def left_of_cap() -> float | None:
+    """Return what the budget of whoever calls has left; ``None``: there is none."""
+    budget = _BUDGET.get()
+    return None if budget is None else budget.limit - budget.spent
 
 
 def greatest_usage(request: ChatRequest, price: Price) -> Usage:

@@ -11,7 +11,7 @@ import logging
 import sqlite3
 import threading
 import zlib
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -140,6 +140,8 @@ class ReplyStore:
         self._damaged = 0
         self._user: tuple[str, str] | None = None
         self._read: set[str] = set()  # by the user, and not noted in the file yet
+        self._found: set[str] = set()  # by the user
+        self._put_keys: set[str] = set()
         self._noting = threading.Lock()
 
     def check(self) -> None:
@@ -186,8 +188,10 @@ class ReplyStore:
     # --- who uses what ------------------------------------------------------------------------
 
     @contextmanager
-    def used_by(self, user: str, generation: str) -> Iterator[None]:
+    def used_by(self, user: str, generation: str) -> Iterator[Callable[[], int]]:
         """Note what is read and kept meanwhile as used by a generation of an index.
+
+        Yields a function that says how many entries were used and not kept meanwhile.
 
         Args:
             user: Folder of the index.
@@ -198,9 +202,10 @@ class ReplyStore:
                 "DELETE FROM uses WHERE user = ? AND generation = ?", (user, generation)
             )
         )
-        self._user = (user, generation)
+        self._user, self._found, self._put_keys = (user, generation), set(), set()
+
         try:
-            yield
+            yield lambda: len(self._found - self._put_keys)
         finally:
             self._note_read()
             self._user = None
@@ -300,6 +305,7 @@ class ReplyStore:
         if self._user is not None:
             with self._noting:
                 self._read.update(found)
+                self._found.update(found)
             if len(self._read) >= _KEYS_AT_ONCE:
                 self._note_read()
         return found
@@ -322,6 +328,7 @@ class ReplyStore:
                 connection.executemany(_PUT, rows)
                 if user is not None:
                     connection.executemany(_USE, [(*user, row[0]) for row in rows])
+                    self._put_keys.update(row[0] for row in rows)
             except BaseException:
                 connection.execute("ROLLBACK")
                 raise

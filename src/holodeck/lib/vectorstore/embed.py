@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from holodeck.errors import HolodeckError, IndexingError
+from holodeck.errors import CostLimitError, HolodeckError, IndexingError
 from holodeck.lib.contracts import Embedder, Progress, ProgressListener
 from holodeck.lib.indexes.text_units import TextUnit
 from holodeck.lib.vectorstore.unfinished import UnfinishedVectors
@@ -65,6 +65,8 @@ async def embed_chunks(
 async def _embed(embedder: Embedder, texts: Sequence[str]) -> NDArray[np.float32]:
     try:
         return await embedder.embed(texts)
+    except CostLimitError:
+        raise
     except HolodeckError as error:
         raise IndexingError(
             f"the chunks could not be embedded: {error}. What was embedded is kept: build the "

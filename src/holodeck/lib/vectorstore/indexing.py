@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 from holodeck.errors import TableNotFoundError
 from holodeck.lib.contracts import Progress
 from holodeck.lib.indexes.corpus import Corpus
-from holodeck.lib.indexes.indexer import Indexer, to_its_end
+from holodeck.lib.indexes.indexer import Indexer, PaidModel, to_its_end
 from holodeck.lib.vectorstore.embed import embed_chunks
 from holodeck.lib.vectorstore.settings import EMBEDDING_SETTINGS, embedding_key, shaping_settings
 from holodeck.lib.vectorstore.storage import VectorFolder, VectorRecord
@@ -44,9 +44,10 @@ class VectorIndexer(Indexer[VectorRecord]):
         """Return every setting and version that shapes the index, by its YAML name."""
         return shaping_settings(self._resolved)
 
-    def check(self) -> None:
-        """Find a missing key or package of the embedding model."""
-        self._resources.check(self._resolved.embedding, self._resolved.embedding_where)
+    def paid_models(self) -> list[PaidModel]:
+        """Return the embedding model."""
+        where = self._resolved.embedding_where
+        return [PaidModel(settings=self._resolved.embedding, kind="embedding", where=where)]
 
     async def fill(self, corpus: Corpus) -> VectorRecord:
         """Embed what is new and write the store; a forced build embeds everything anew."""
@@ -80,14 +81,14 @@ class VectorIndexer(Indexer[VectorRecord]):
         width = corpus.vector_width
         if width is not None:
             known = {key: row for key, row in known.items() if len(row) == width}
+        embedder = self._resources.embedder(
+            self._resolved.embedding, EMBEDDING, self._tool.embedding_dimensions, width=width
+        )
+        # Vectors that the index had already are in the cache too, for a forced build.
+        self._resources.note_use(embedder, (chunk.text for chunk in chunks))
         return await embed_chunks(
             chunks,
-            self._resources.embedder(
-                self._resolved.embedding,
-                EMBEDDING,
-                self._tool.embedding_dimensions,
-                width=width,
-            ),
+            embedder,
             known=known,
             unfinished=unfinished,
             on_progress=self._on_progress,
