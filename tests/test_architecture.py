@@ -78,6 +78,8 @@ ONLY_IN: dict[str, tuple[str, ...]] = {
     "openai": ("lib/providers",),
     "pydantic_ai": ("lib/test_runner",),
     "pypdf": ("lib/readers",),
+    "markitdown": ("lib/readers",),
+    "openpyxl": ("lib/readers",),
     "tiktoken": ("lib/tokens.py",),
     "rouge_score": ("lib/test_runner/metrics",),
     "sacrebleu": ("lib/test_runner/metrics",),

@@ -45,21 +45,17 @@ def explain(
     errors: Sequence[ErrorDetails], root: type[BaseModel], settings: YamlSettings
 ) -> list[Problem]:
     """Return one problem for each error of validating ``settings`` by ``root``."""
-    places = [_location(error) for error in errors]
+    above = {place[:end] for place in map(_location, errors) for end in range(len(place))}
     return [
         _problem(error, root, settings)
         for error in errors
         # A list whose items are wrong is also "too short"; the items say enough.
-        if error["type"] != "too_short" or not any(_is_below(p, _location(error)) for p in places)
+        if error["type"] != "too_short" or _location(error) not in above
     ]
 
 
 def _location(error: ErrorDetails) -> FieldPath:
     return tuple(part for part in error["loc"] if part not in (*UNION_TAGS, *TOOL_TAGS))
-
-
-def _is_below(path: FieldPath, above: FieldPath) -> bool:
-    return len(path) > len(above) and path[: len(above)] == above
 
 
 def _problem(error: ErrorDetails, root: type[BaseModel], settings: YamlSettings) -> Problem:

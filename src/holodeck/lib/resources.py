@@ -178,6 +178,10 @@ class Resources:
             own=self._execution.prices,
         )
 
+    def is_served(self, settings: ModelSettings) -> bool:
+        """Whether a server is asked for the model, as opposed to this process."""
+        return provider_row(settings.provider, "model", self._table).chat is not None
+
     def require_price(self, settings: ModelSettings, kind: Kind, where: str) -> None:
         """Find out whether a cost cap, where there is one, can hold for a model.
 

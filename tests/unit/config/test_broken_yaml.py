@@ -529,6 +529,20 @@ def test_all_problems_are_listed_in_the_order_of_the_file(
     ]
 
 
+def test_a_slip_that_makes_many_problems_fills_no_screen(
+    write_agent: Callable[[str], Path],
+) -> None:
+    """Fifty are listed, the others counted."""
+    file = write_agent(MODEL + "".join(f"  key{number}: 1\n" for number in range(60)))
+
+    with pytest.raises(ConfigError, match="60 problems") as caught:
+        load_agent(file, environ={})
+
+    lines = str(caught.value).splitlines()
+    assert len(lines) == 52
+    assert lines[-1] == "  and 10 more"
+
+
 @pytest.mark.parametrize(
     "setting",
     [

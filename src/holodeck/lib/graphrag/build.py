@@ -108,13 +108,13 @@ STEPS: tuple[Step, ...] = (
     Step(
         workflow="extract_graph",
         function="holodeck.lib.graphrag.extract:extract_graph",
-        version=2,
+        version=3,
     ),
     Step(
         workflow="extract_covariates",
         function="holodeck.lib.graphrag.claims:extract_claims",
         only_with_claims=True,
-        version=2,
+        version=3,
     ),
     Step(workflow="create_communities", function="holodeck.lib.graphrag.communities:cluster"),
     Step(

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import ClassVar
 
 from holodeck.errors import IndexingError
-from holodeck.lib.contracts import Failure, Progress, ProgressListener, RetryFailed
+from holodeck.lib.contracts import EstimateRow, Failure, Progress, ProgressListener, RetryFailed
+from holodeck.lib.graphrag.estimate import estimate_rows
 from holodeck.lib.graphrag.failures import failed_last_time, is_retried
 from holodeck.lib.graphrag.fingerprint import config_hash, shaping_settings
 from holodeck.lib.graphrag.graph_index import PROMPTS_FILE
@@ -18,6 +19,7 @@ from holodeck.lib.graphrag.open_index import derive_index
 from holodeck.lib.graphrag.order import BuildOrder, run_order
 from holodeck.lib.graphrag.prepare import write_prepared
 from holodeck.lib.graphrag.prompts import SEARCH_PROMPTS, read_prompts
+from holodeck.lib.graphrag.rehearse import imagined, rehearse
 from holodeck.lib.graphrag.settings_file import write_settings_file
 from holodeck.lib.graphrag.storage import GraphRAGStorage, IndexMetadata
 from holodeck.lib.graphrag.tables import ALWAYS, OURS, read_rows, write_rows
@@ -26,6 +28,7 @@ from holodeck.lib.graphrag.worker_process import BuildOutcome, build_in_child
 from holodeck.lib.indexes.corpus import Corpus
 from holodeck.lib.indexes.indexer import Indexer, PaidModel, to_its_end
 from holodeck.lib.resources import ResolvedTool, Resources, resolve_tool
+from holodeck.lib.unasked import UnaskedResources
 from holodeck.models.config import ExecutionConfig
 from holodeck.models.tool import GraphRAGConfig, VectorstoreTool
 
@@ -146,6 +149,21 @@ class GraphRAGIndexer(Indexer[IndexMetadata]):
         """Write the settings file of the library's command line, where one is asked for."""
         if self._graphrag.settings_file:
             write_settings_file(self._resolved, self.storage, record)
+
+    async def estimate_rows(self, corpus: Corpus) -> list[EstimateRow]:
+        """Return what the steps will ask of models, as far as it is known."""
+        resources = UnaskedResources(self._execution, cache_dir=self._cache_dir, imagine=imagined)
+        try:
+            rehearsal = await rehearse(
+                corpus.prepared,
+                self._resolved,
+                resources,
+                known_failures=self._known_failures(corpus),
+                vector_width=corpus.vector_width,
+            )
+            return estimate_rows(rehearsal, self._resolved)
+        finally:
+            await resources.close()
 
     async def fill(self, corpus: Corpus) -> IndexMetadata:
         """Write every table and vector of the generation."""

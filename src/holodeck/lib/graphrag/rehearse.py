@@ -11,8 +11,6 @@ from pathlib import Path
 
 from holodeck.lib.contracts import (
     ChatRequest,
-    Claim,
-    ClaimSteps,
     CommunityContext,
     Embedder,
     Extraction,
@@ -181,8 +179,3 @@ class _Watched:
 
     async def report(self, community: CommunityContext) -> Report:
         return await self.inner.report(community)
-
-    async def claims(self, text: str) -> Sequence[Claim]:
-        if not isinstance(self.inner, ClaimSteps):
-            raise TypeError("claims are asked of steps that find none")
-        return await self.inner.claims(text)

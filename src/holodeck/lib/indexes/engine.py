@@ -13,6 +13,7 @@ from typing import ClassVar, Generic, TypeVar
 
 from holodeck.errors import ConfigError, NotInitializedError, SearchError, TableNotFoundError
 from holodeck.lib.contracts import (
+    Estimate,
     IndexStatus,
     ProgressListener,
     RetryFailed,
@@ -214,6 +215,18 @@ class IndexEngine(SearchEngine, Generic[Record, Content]):
             self._indexer.note_damage(error)
             await self._indexer.build_index(self._source)
             await asyncio.to_thread(self._open)
+
+    async def estimate(
+        self, force_reindex: bool = False, *, retry_failed: RetryFailed = False
+    ) -> Estimate:
+        """Say what ``initialize`` would ask of models, and what that costs; asks none.
+
+        Raises:
+            SourceNotFoundError: Also a ``FileNotFoundError``.
+        """
+        return await self._indexer.estimate(
+            self._source, force=force_reindex, retry_failed=retry_failed
+        )
 
     async def open_existing(self) -> None:
         """Open the index that is there, stale or not; nothing is built.

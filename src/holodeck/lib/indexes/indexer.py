@@ -13,7 +13,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Generic, ParamSpec, TypeVar
 
 from holodeck.errors import HolodeckError, IndexingError, SourceNotFoundError, TableNotFoundError
-from holodeck.lib.contracts import Progress, ProgressListener, RetryFailed, Spending, Spent
+from holodeck.lib.contracts import (
+    Estimate,
+    EstimateRow,
+    Progress,
+    ProgressListener,
+    RetryFailed,
+    Span,
+    Spending,
+    Spent,
+    Usage,
+)
 from holodeck.lib.indexes.builder_lock import WAIT_SECONDS, builder_lock
 from holodeck.lib.indexes.corpus import Corpus
 from holodeck.lib.indexes.folder import DAMAGED, IndexFolder
@@ -38,6 +48,9 @@ logger = logging.getLogger(__name__)
 Record = TypeVar("Record", bound=IndexRecord)
 Result = TypeVar("Result")
 Parameters = ParamSpec("Parameters")
+
+_WORD = Span(low=1, high=64)
+"""Tokens of the answer to one word."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,6 +139,10 @@ class Indexer(ABC, Generic[Record]):
             IndexingError: It failed; what was written is deleted.
         """
 
+    @abstractmethod
+    async def estimate_rows(self, corpus: Corpus) -> list[EstimateRow]:
+        """Return what filling a generation will ask of models, step by step, without prices."""
+
     def foreign_version(self, record: Record) -> str | None:
         """Return what built an index that what is installed would build differently."""
         return None
@@ -163,12 +180,7 @@ class Indexer(ABC, Generic[Record]):
             IndexBusyError: Another process builds this index, and did not end in time.
             IndexingError: The build failed; nothing was published.
         """
-        source = Path(source_path)
-        if not await asyncio.to_thread(source.exists):
-            raise SourceNotFoundError(
-                f"Source path not found: {source}. Create it, or set 'source' of tool "
-                f"{self._tool.name!r}"
-            )
+        source = await self._existing(source_path)
         self.built = False
         self.check_always()
         if await asyncio.to_thread(self.stale_reason, source, force, retry_failed) is None:
@@ -177,6 +189,15 @@ class Indexer(ABC, Generic[Record]):
             record = await self._build_alone(source, force, retry_failed)
         self.finish(record)
         return record
+
+    async def _existing(self, source_path: Path) -> Path:
+        source = Path(source_path)
+        if not await asyncio.to_thread(source.exists):
+            raise SourceNotFoundError(
+                f"Source path not found: {source}. Create it, or set 'source' of tool "
+                f"{self._tool.name!r}"
+            )
+        return source
 
     def stale_reason(
         self, source: Path, force: bool = False, retry_failed: RetryFailed = False
@@ -197,6 +218,59 @@ class Indexer(ABC, Generic[Record]):
         if source_hash(source, options) != record.source_hash:
             return "the documents changed"
         return self.stale_piece(record, retry_failed)
+
+    async def estimate(
+        self, source_path: Path, force: bool = False, *, retry_failed: RetryFailed = False
+    ) -> Estimate:
+        """Return what ``build_index`` would ask of models; no model is asked, no file is written.
+
+        Raises:
+            SourceNotFoundError: Also a ``FileNotFoundError``.
+        """
+        source = await self._existing(source_path)
+        reason = await asyncio.to_thread(self.stale_reason, source, force, retry_failed)
+        if reason is None:
+            return Estimate(reason=None)
+        corpus = replace(
+            await self._read(source),
+            force=force,
+            retry_failed=retry_failed,
+            vector_width=self._indexed_width() or None,
+        )
+        rows = await self.estimate_rows(corpus) if corpus.prepared.text_units else []
+        return Estimate(
+            reason=reason,
+            documents=len(corpus.prepared.documents),
+            chunks=len(corpus.prepared.text_units),
+            rows=tuple(self._priced(row) for row in [*self._probe_rows(), *rows]),
+        )
+
+    def _probe_rows(self) -> Iterator[EstimateRow]:
+        for model in self.paid_models():
+            if self._resources.is_served(model.settings):
+                yield EstimateRow(
+                    step=f"probe {model.kind}",
+                    provider=model.settings.provider,
+                    model=model.settings.name or "",
+                    calls=Span.exactly(1),
+                    input_tokens=Span.exactly(1),
+                    output_tokens=_WORD if model.kind == "chat" else Span(),
+                )
+
+    def _priced(self, row: EstimateRow) -> EstimateRow:
+        kind = "embedding" if "embed" in row.step else "chat"
+        (model,) = [each for each in self.paid_models() if each.kind == kind]
+        price = self._resources.price(model.settings, model.kind)
+        if price is None:
+            return row
+        low, high = (
+            price.of(Usage(input_tokens=round(sent), output_tokens=round(answered)))
+            for sent, answered in (
+                (row.input_tokens.low, row.output_tokens.low),
+                (row.input_tokens.high, row.output_tokens.high),
+            )
+        )
+        return replace(row, cost=Span(low=low, high=high))
 
     def note_damage(self, error: TableNotFoundError) -> None:
         """Remember that the index could not be opened, so that the next build mends it."""

@@ -12,7 +12,7 @@ from typing import ClassVar
 import pytest
 
 from holodeck.errors import ConfigError, IndexingError, NotInitializedError, SearchError
-from holodeck.lib.contracts import ProgressListener
+from holodeck.lib.contracts import EstimateRow, ProgressListener
 from holodeck.lib.indexes.corpus import Corpus
 from holodeck.lib.indexes.engine import IndexEngine
 from holodeck.lib.indexes.folder import IndexFolder
@@ -38,6 +38,9 @@ class LineIndexer(Indexer[IndexRecord]):
 
     def paid_models(self) -> Sequence[PaidModel]:
         return ()
+
+    async def estimate_rows(self, corpus: Corpus) -> list[EstimateRow]:
+        return []
 
     def shaping_settings(self) -> Mapping[str, str]:
         return {"strict": str(self._tool.strict)}
