@@ -536,8 +536,8 @@ class Spending:
         taken: Replies and vectors that the build took from what was kept.
     """
 
-    build: Sequence[MeterRow] = ()
-    total: Sequence[MeterRow] = ()
+    build: tuple[MeterRow, ...] = ()
+    total: tuple[MeterRow, ...] = ()
     taken: int = 0
 
 
