@@ -31,7 +31,7 @@ _INDEX_SETTINGS = {
     "default": ("embedding_model", "embedding_dimensions", "chunk_size", "chunk_overlap"),
     "graphrag": ("embedding_model",),
 }
-_READING_SETTINGS = ("strict", "allow_external_links", "encoding_fallback")
+_READING_SETTINGS = ("chunk_ends", "strict", "allow_external_links", "encoding_fallback")
 
 
 def validate_paths(agent: LoadedAgent) -> None:

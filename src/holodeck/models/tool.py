@@ -256,6 +256,14 @@ class VectorstoreTool(StrictModel):
     )
     chunk_size: int = Field(default=512, ge=50, le=8000, description="Tokens per chunk")
     chunk_overlap: int = Field(default=50, ge=0, description="Tokens that chunks overlap by")
+    chunk_ends: Literal["sentences", "words"] = Field(
+        default="sentences",
+        description=(
+            "Where a chunk ends, for both engines: 'sentences' ends it with a sentence or line "
+            "if one ends in its last eighth, and keeps a heading with what it heads; 'words' keeps "
+            "words whole and no more"
+        ),
+    )
     mode: Literal["hybrid", "vector", "keyword"] = Field(
         default="hybrid", description="How engine: default searches"
     )

@@ -17,7 +17,7 @@ __all__ = [
     "LESS",
     "NO_WIDTH",
     "UNSEEN",
-    "has_end_marker",
+    "end_marker",
     "without_end_marker",
 ]
 
@@ -57,9 +57,9 @@ CONTROL = re.compile(
 """A token of the model's chat format, as servers let them slip into a reply."""
 
 
-def has_end_marker(text: str) -> bool:
-    """Tell whether the model says that it is done."""
-    return END.search(text) is not None
+def end_marker(text: str) -> re.Match[str] | None:
+    """Return where the model first says that it is done."""
+    return END.search(text) if "complete" in text.casefold() else None
 
 
 def without_end_marker(text: str) -> str:

@@ -14,10 +14,10 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from holodeck.lib.contracts import Entity, Extraction, Relationship
-from holodeck.lib.graphrag.marks import END, has_end_marker, without_end_marker
+from holodeck.lib.graphrag.marks import end_marker, without_end_marker
 from holodeck.lib.graphrag.names import absurdity, name_key, tidy_name
 from holodeck.lib.graphrag.odd_records import find_odd_records
-from holodeck.lib.graphrag.records import RawRecord, find_records, is_broken_off
+from holodeck.lib.graphrag.records import RawRecord, find_records
 from holodeck.lib.graphrag.reply_text import ReplyForm, answer_of, read_answer
 from holodeck.lib.graphrag.untrusted import Neutraliser, restored
 from holodeck.lib.graphrag.weights import split_weight
@@ -67,11 +67,11 @@ class RecordReader:
     def __init__(self, prompt: str = "", entity_types: Iterable[str] = ()) -> None:
         self._types = frozenset(name_key(kind) for kind in entity_types)
         self._sections = Neutraliser(prompt)
-        raws = find_records(prompt)
+        raws, _ = find_records(prompt)
         patterns = {name for raw in raws for part in raw.fields for name in _pattern(part)}
         self._placeholders = frozenset(name_key(name) for name in patterns)
         labels = "|".join(re.escape(name) for name in sorted(patterns)) or "(?!)"
-        self._label = re.compile(rf"(?:{labels})\s{{0,3}}[:=]\s{{0,3}}(?=\S)", re.IGNORECASE)
+        self._label = re.compile(rf"\A(?:{labels})\s{{0,3}}[:=]\s{{0,3}}(?=\S)", re.IGNORECASE)
         found = [self._record(raw, _Tally()) for raw in raws]
         self._examples = frozenset(
             name_key(name) for each in found if not isinstance(each, str) for name in _names(each)
@@ -86,7 +86,8 @@ class RecordReader:
         """
         answer = read_answer(reply)
         plain = _unescaped(answer.text)
-        raws = find_records(plain) or find_odd_records(plain)
+        raws, is_broken_off = find_records(plain)
+        raws = raws or find_odd_records(plain)
         tally = _Tally(repairs=Counter(answer.repairs))
         tally.repairs.update({"escapes resolved": 1} if plain != answer.text else {})
         end = self._end(plain)
@@ -107,14 +108,14 @@ class RecordReader:
             ),
             seen=len(raws),
             dropped=dict(tally.dropped),
-            is_ended=has_end_marker(plain),
+            is_ended=end_marker(plain) is not None,
             is_bare=not any(mark.isalnum() for mark in without_end_marker(plain)),
-            is_cut=is_broken_off(plain),
+            is_cut=is_broken_off,
         )
 
     def _end(self, answer: str) -> int:
         """Return where a model that does not stop goes on with a text of its own making."""
-        marker = END.search(answer)
+        marker = end_marker(answer)
         return len(answer) if marker is None else self._sections.section_after(answer, marker.end())
 
     def _no_fact(self, record: Parsed, kind: str, text: str) -> str | None:
@@ -137,7 +138,7 @@ class RecordReader:
             return "record of an unknown kind"
         if raw.is_cut:
             return f"{kind} cut off in the middle"
-        fields = [restored(self._label.sub("", part.strip(), count=1)) for part in parts]
+        fields = [restored(self._label.sub("", part)) for part in parts]
         read = _relationship if kind == "relationship" else _entity
         record = read(fields, self._types, tally)
         if not isinstance(record, str):

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from holodeck.lib.contracts import Claim, FoundClaims
-from holodeck.lib.graphrag.marks import DELIMITER, END, without_end_marker
+from holodeck.lib.graphrag.marks import DELIMITER, end_marker, without_end_marker
 from holodeck.lib.graphrag.names import absurdity, name_key, tidy_name
 from holodeck.lib.graphrag.parse import prose
 from holodeck.lib.graphrag.records import closed_body, closes_more, split_fields
@@ -65,7 +65,7 @@ class ClaimReader:
         answer = read_answer(reply)
         starts = _starts(answer.text)
         stops = [*(match.start() for match in starts[1:]), len(answer.text)]
-        marker = END.search(answer.text)
+        marker = end_marker(answer.text)
         end = self._sections.section_after(answer.text, marker.end()) if marker else stops[-1]
         said = name_key(text)
         claims: list[Claim] = []
@@ -110,7 +110,7 @@ def _starts(text: str) -> list[re.Match[str]]:
 def _fields(text: str, match: re.Match[str], stop: int) -> tuple[list[str], bool]:
     """Return the fields of a record, and whether it is closed."""
     body = text[match.start("first") : stop]
-    marker = END.search(body)
+    marker = end_marker(body)
     body = body if marker is None else body[: marker.start()]
     is_closed = True
     if match.group("open"):

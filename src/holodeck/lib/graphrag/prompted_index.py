@@ -48,7 +48,7 @@ REPLY_TOKENS = 2048
 CLAIMS_WANTED = "Any claims or facts that could be relevant to information discovery."
 """The library's own default of what a claim is."""
 
-PROMPTED_VERSION = "prompted 3"
+PROMPTED_VERSION = "prompted 4"
 """Raised when the steps give another output for the same replies: indexes are then built anew."""
 
 

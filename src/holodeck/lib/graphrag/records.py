@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from holodeck.lib.graphrag.marks import BAR, DELIMITER, END, GREATER, LESS, has_end_marker
+from holodeck.lib.graphrag.marks import BAR, DELIMITER, END, GREATER, LESS, end_marker
 
 __all__ = [
     "KINDS",
@@ -14,7 +14,6 @@ __all__ = [
     "closed_body",
     "closes_more",
     "find_records",
-    "is_broken_off",
     "split_fields",
 ]
 
@@ -51,6 +50,8 @@ _ANY_QUOTE = re.compile(r"[\"'“”]")
 _LIST_MARK = r"(?:[-*•]|\d{1,3}[.)])"
 _BEFORE_BARE = re.compile(rf"(?:\A|[\n)\]}}）#>])[ \t]*{_LIST_MARK}?[ \t*`]*$")
 _ENDS_IN_DELIMITER = re.compile(rf"(?:{DELIMITER}|\|>?)\s*$")
+_DELIMITER_ENDS = tuple(">＞﹥;|｜")
+_ENDS_IN_END = re.compile(rf"(?:{END.pattern})\s*\Z", END.flags)
 _LEADING_BREAK = re.compile(r"\n\s*$")
 # What may follow the bracket that closes a record: a separator, the end of the line, a remark, or
 # where the next record begins its list mark.
@@ -85,23 +86,24 @@ class RawRecord:
     place: int = 0
 
 
-def find_records(text: str) -> list[RawRecord]:
-    """Return the records of an answer, in order."""
+def find_records(text: str) -> tuple[list[RawRecord], bool]:
+    """Return the records of an answer, in order, and whether it breaks off.
+
+    It breaks off where it ends inside a record, or between two, without the end marker.
+    """
     starts = list(_starts(text))
     stops = [*(match.start() for match in starts[1:]), len(text)][: len(starts)]
     records = [_record(text, match, stop) for match, stop in zip(starts, stops, strict=True)]
-    if records and is_broken_off(text) and all(not each.is_cut for each in records[:-1]):
-        return records
+    is_broken_off = _is_broken_off(text, starts)
+    if is_broken_off and all(not each.is_cut for each in records[:-1]):
+        return records, True
     # Where brackets are left open all over, an open one at the end is no sign of a cut.
-    return [replace(each, is_cut=False) for each in records]
+    whole = [replace(each, is_cut=False) if each.is_cut else each for each in records]
+    return whole, is_broken_off
 
 
-def is_broken_off(text: str) -> bool:
-    """Tell whether an answer ends inside a record, or between two, without the end marker."""
-    if has_end_marker(text):
-        return False
-    starts = list(_starts(text))
-    if not starts or not starts[-1].group("open"):
+def _is_broken_off(text: str, starts: Sequence[re.Match[str]]) -> bool:
+    if not starts or not starts[-1].group("open") or end_marker(text) is not None:
         return False
     body = text[starts[-1].end() :]
     inner, is_closed = _inside(body, _kind(starts[-1]))
@@ -117,7 +119,7 @@ def _starts(text: str) -> Iterator[re.Match[str]]:
         before = text[max(0, start - 80) : start]
         if _is_field(match, before) or closes_more(match.group("kind")):
             continue
-        if _BEFORE_BARE.search(before) or _is_dressed(match):
+        if _is_dressed(match) or _BEFORE_BARE.search(before):
             yield match
 
 
@@ -131,8 +133,9 @@ def _is_dressed(match: re.Match[str]) -> bool:
 
 def _is_field(match: re.Match[str], before: str) -> bool:
     """Tell whether this is a field, in the middle of a record."""
-    delimited = _ENDS_IN_DELIMITER.search(before)
-    if delimited is None or any(end.end() >= len(before.rstrip()) for end in END.finditer(before)):
+    if before.rstrip()[-1:] not in _DELIMITER_ENDS:
+        return False  # as nearly always
+    if _ENDS_IN_DELIMITER.search(before) is None or _ENDS_IN_END.search(before):
         return False
     is_dressed = match.group("open") and match.group("quote")
     return not (is_dressed and _LEADING_BREAK.search(before))
@@ -145,7 +148,7 @@ def _kind(match: re.Match[str]) -> str:
 
 def _record(text: str, match: re.Match[str], stop: int) -> RawRecord:
     body = text[match.end() : stop]
-    marker = END.search(body)
+    marker = end_marker(body)
     body = body if marker is None else body[: marker.start()]
     body = _NEXT_MARK.sub("", body)
     kind = _kind(match)

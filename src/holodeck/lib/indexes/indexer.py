@@ -8,62 +8,48 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Generic, ParamSpec, TypeVar
+from typing import ClassVar, Generic, ParamSpec, TypeVar
 
 from holodeck.errors import HolodeckError, IndexingError, SourceNotFoundError, TableNotFoundError
+from holodeck.lib.chunking import ChunkEnds
 from holodeck.lib.contracts import (
     Estimate,
     EstimateRow,
     Progress,
     ProgressListener,
     RetryFailed,
-    Span,
     Spending,
     Spent,
-    Usage,
 )
 from holodeck.lib.indexes.builder_lock import WAIT_SECONDS, builder_lock
 from holodeck.lib.indexes.corpus import Corpus
+from holodeck.lib.indexes.estimating import PaidModel, priced, probe_rows
 from holodeck.lib.indexes.folder import DAMAGED, IndexFolder
 from holodeck.lib.indexes.ledger import Bookkeeper, summed
 from holodeck.lib.indexes.record import IndexRecord
 from holodeck.lib.indexes.settings import changed_settings, config_hash
 from holodeck.lib.indexes.text_units import prepare
 from holodeck.lib.preflight import ask_models_once
+from holodeck.lib.readers.content_hashes import ContentHashes
 from holodeck.lib.readers.options import read_options
 from holodeck.lib.readers.source import read_source, source_hash
 from holodeck.lib.resources import ResolvedTool, Resources
 from holodeck.models.config import ExecutionConfig
 
-if TYPE_CHECKING:
-    from holodeck.lib.prices import Kind
-    from holodeck.models.llm import ModelSettings
-
 __all__ = ["Indexer", "PaidModel", "to_its_end"]
 
 logger = logging.getLogger(__name__)
 
+HASHES_FILE = "documents.json"
+"""The hashes of the documents, which a file that did not change is not read for again."""
+
+DOCUMENTS_CHANGED = "the documents changed"
+
 Record = TypeVar("Record", bound=IndexRecord)
 Result = TypeVar("Result")
 Parameters = ParamSpec("Parameters")
-
-_WORD = Span(low=1, high=64)
-"""Tokens of the answer to one word."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class PaidModel:
-    """A model that a build asks.
-
-    Attributes:
-        where: Dotted path of the setting that chose it, counted from the tool.
-    """
-
-    settings: ModelSettings
-    kind: Kind
-    where: str
 
 
 class Indexer(ABC, Generic[Record]):
@@ -100,6 +86,7 @@ class Indexer(ABC, Generic[Record]):
         self._keeper: Bookkeeper | None = None
         self._wait_seconds = (execution.index_timeout or WAIT_SECONDS) if wait_for_builder else 0.0
         self._damage: dict[str, str] = {}  # generation → what kept it from being opened
+        self._hashes = ContentHashes(folder.root / HASHES_FILE)
         self.built = False
         """Whether the last ``build_index`` built; ``False``: the index was up to date."""
 
@@ -110,8 +97,8 @@ class Indexer(ABC, Generic[Record]):
 
     @property
     @abstractmethod
-    def chunking(self) -> tuple[int, int]:
-        """Size of a chunk and overlap of two, in tokens."""
+    def chunking(self) -> tuple[int, int, ChunkEnds]:
+        """Size of a chunk and overlap of two, in tokens, and where chunks end."""
 
     @abstractmethod
     def shaping_settings(self) -> Mapping[str, str]:
@@ -150,6 +137,13 @@ class Indexer(ABC, Generic[Record]):
     def stale_piece(self, record: Record, retry_failed: RetryFailed) -> str | None:
         """Return why an index must be built whose documents and settings are those of before."""
         return None
+
+    def holds(self, record: Record, corpus: Corpus) -> bool:
+        """Tell whether an index of the same settings holds these texts and no others.
+
+        Then no model is asked anything, not even whether it is there.
+        """
+        return False
 
     def check_always(self) -> None:
         """Find a setting that cannot be kept, also when the index is up to date.
@@ -215,8 +209,10 @@ class Indexer(ABC, Generic[Record]):
         if damage is not None:
             return f"{DAMAGED}{damage}"
         options = read_options(self._tool, self._execution)
-        if source_hash(source, options) != record.source_hash:
-            return "the documents changed"
+        now = source_hash(source, options, hashes=self._hashes)
+        self._hashes.save()
+        if now != record.source_hash:
+            return DOCUMENTS_CHANGED
         return self.stale_piece(record, retry_failed)
 
     async def estimate(
@@ -231,46 +227,22 @@ class Indexer(ABC, Generic[Record]):
         reason = await asyncio.to_thread(self.stale_reason, source, force, retry_failed)
         if reason is None:
             return Estimate(reason=None)
+        moved = await self._only_moved(source) if reason == DOCUMENTS_CHANGED else None
         corpus = replace(
-            await self._read(source),
+            moved or await self._read(source),
             force=force,
             retry_failed=retry_failed,
             vector_width=self._indexed_width() or None,
         )
-        rows = await self.estimate_rows(corpus) if corpus.prepared.text_units else []
+        rows = [] if moved else probe_rows(self.paid_models(), self._resources)
+        if corpus.prepared.text_units:
+            rows += await self.estimate_rows(corpus)
         return Estimate(
             reason=reason,
             documents=len(corpus.prepared.documents),
             chunks=len(corpus.prepared.text_units),
-            rows=tuple(self._priced(row) for row in [*self._probe_rows(), *rows]),
+            rows=tuple(priced(row, self.paid_models(), self._resources) for row in rows),
         )
-
-    def _probe_rows(self) -> Iterator[EstimateRow]:
-        for model in self.paid_models():
-            if self._resources.is_served(model.settings):
-                yield EstimateRow(
-                    step=f"probe {model.kind}",
-                    provider=model.settings.provider,
-                    model=model.settings.name or "",
-                    calls=Span.exactly(1),
-                    input_tokens=Span.exactly(1),
-                    output_tokens=_WORD if model.kind == "chat" else Span(),
-                )
-
-    def _priced(self, row: EstimateRow) -> EstimateRow:
-        kind = "embedding" if "embed" in row.step else "chat"
-        (model,) = [each for each in self.paid_models() if each.kind == kind]
-        price = self._resources.price(model.settings, model.kind)
-        if price is None:
-            return row
-        low, high = (
-            price.of(Usage(input_tokens=round(sent), output_tokens=round(answered)))
-            for sent, answered in (
-                (row.input_tokens.low, row.output_tokens.low),
-                (row.input_tokens.high, row.output_tokens.high),
-            )
-        )
-        return replace(row, cost=Span(low=low, high=high))
 
     def note_damage(self, error: TableNotFoundError) -> None:
         """Remember that the index could not be opened, so that the next build mends it."""
@@ -298,19 +270,25 @@ class Indexer(ABC, Generic[Record]):
             level = logging.WARNING if reason.startswith(DAMAGED) else logging.INFO
             logger.log(level, "building the index of tool %r: %s", self._tool.name, reason)
             with self._accounted(), self._resources.capped(self._execution.max_cost):
-                return await self._build(source, force, retry_failed)
+                return await self._build(source, reason, force, retry_failed)
 
-    async def _build(self, source: Path, force: bool, retry_failed: RetryFailed) -> Record:
-        width = await ask_models_once(
-            self._resolved, self._resources, indexed_width=self._indexed_width()
-        )
+    async def _build(
+        self, source: Path, reason: str, force: bool, retry_failed: RetryFailed
+    ) -> Record:
+        read = await self._only_moved(source) if reason == DOCUMENTS_CHANGED else None
+        width = None
+        if read is None:
+            width = await ask_models_once(
+                self._resolved, self._resources, indexed_width=self._indexed_width()
+            )
         started = time.monotonic()
         async with self._in_time():
-            corpus = await self._read(source)
+            corpus = read or await self._read(source)
             record = await self._publish(
                 replace(corpus, force=force, retry_failed=retry_failed, vector_width=width)
             )
         self.built = True
+        self._hashes.save()
         self._folder.tidy()
         counts = ", ".join(f"{count} {name}" for name, count in record.counts.items())
         logger.info("indexed %s in %.1fs", counts, time.monotonic() - started)
@@ -358,6 +336,13 @@ class Indexer(ABC, Generic[Record]):
                 "folder, and build again"
             ) from error
 
+    async def _only_moved(self, source: Path) -> Corpus | None:
+        """Return the documents where the index holds their texts, whatever their names are now."""
+        async with self._in_time():
+            corpus = await self._read(source)
+        is_held = await asyncio.to_thread(self.holds, self._folder.published(), corpus)
+        return corpus if is_held else None
+
     def _indexed_width(self) -> int:
         """Return the width of the vectors that the same embedding model made for the index."""
         record, settings = self._folder.record(), self.shaping_settings()
@@ -371,7 +356,7 @@ class Indexer(ABC, Generic[Record]):
     async def _read(self, source: Path) -> Corpus:
         self._on_progress(Progress(step="read"))
         options = read_options(self._tool, self._execution)
-        reading = await asyncio.to_thread(read_source, source, options)
+        reading = await asyncio.to_thread(read_source, source, options, hashes=self._hashes)
         prepared = await asyncio.to_thread(prepare, reading.documents, *self.chunking)
         for step, found in (("read", prepared.documents), ("chunk", prepared.text_units)):
             self._on_progress(Progress(step=step, done=len(found), total=len(found)))
