@@ -6,7 +6,7 @@ import asyncio
 import logging
 import time
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -21,11 +21,21 @@ from holodeck.errors import (
     TableNotFoundError,
 )
 from holodeck.lib.chunking import ChunkEnds
-from holodeck.lib.contracts import Progress, ProgressListener, RetryFailed
+from holodeck.lib.contracts import (
+    Estimate,
+    EstimateRow,
+    Progress,
+    ProgressListener,
+    RetryFailed,
+    Spending,
+    Spent,
+)
 from holodeck.lib.indexes.build_log import BuildLog
 from holodeck.lib.indexes.builder_lock import WAIT_SECONDS, builder_lock
 from holodeck.lib.indexes.corpus import Corpus
+from holodeck.lib.indexes.estimating import PaidModel, priced, probe_rows
 from holodeck.lib.indexes.folder import DAMAGED, IndexFolder
+from holodeck.lib.indexes.ledger import Bookkeeper, summed
 from holodeck.lib.indexes.record import IndexRecord
 from holodeck.lib.indexes.settings import changed_settings, config_hash
 from holodeck.lib.indexes.space import free_bytes, in_megabytes
@@ -38,7 +48,7 @@ from holodeck.lib.readers.source import read_source, source_hash
 from holodeck.lib.resources import ResolvedTool, Resources
 from holodeck.models.config import ExecutionConfig
 
-__all__ = ["Indexer"]
+__all__ = ["Indexer", "PaidModel"]
 
 logger = logging.getLogger(__name__)
 
@@ -91,6 +101,7 @@ class Indexer(ABC, Generic[Record]):
         self._listener = on_progress or (lambda progress: None)
         self._log: BuildLog | None = None
         self._free_bytes = free_bytes
+        self._keeper: Bookkeeper | None = None
         self._wait_seconds = (execution.index_timeout or WAIT_SECONDS) if wait_for_builder else 0.0
         self._damage: dict[str, str] = {}  # generation → what kept it from being opened
         self._hashes = ContentHashes(folder.root / HASHES_FILE)
@@ -112,12 +123,18 @@ class Indexer(ABC, Generic[Record]):
         """Return every setting and version that shapes the index, by its YAML name."""
 
     @abstractmethod
+    def paid_models(self) -> Sequence[PaidModel]:
+        """Return the models that a build asks."""
+
     def check(self) -> None:
-        """Find a missing key or package of what builds, before a document is read.
+        """Find a missing key, package or price of what builds, before a document is read.
 
         Raises:
             ConfigError: Something is missing.
         """
+        for model in self.paid_models():
+            self._resources.check(model.settings, model.where)
+            self._resources.require_price(model.settings, model.kind, model.where)
 
     @abstractmethod
     async def fill(self, corpus: Corpus) -> Record:
@@ -130,6 +147,10 @@ class Indexer(ABC, Generic[Record]):
     @abstractmethod
     def needed_bytes(self, corpus: Corpus, width: int) -> int:
         """Estimate the size of a generation whose vectors are of ``width`` numbers."""
+
+    @abstractmethod
+    async def estimate_rows(self, corpus: Corpus) -> list[EstimateRow]:
+        """Return what filling a generation will ask of models, step by step, without prices."""
 
     def foreign_version(self, record: Record) -> str | None:
         """Return what built an index that what is installed would build differently."""
@@ -175,12 +196,7 @@ class Indexer(ABC, Generic[Record]):
             IndexBusyError: Another process builds this index, and did not end in time.
             IndexingError: The build failed; nothing was published.
         """
-        source = Path(source_path)
-        if not await asyncio.to_thread(source.exists):
-            raise SourceNotFoundError(
-                f"Source path not found: {source}. Create it, or set 'source' of tool "
-                f"{self._tool.name!r}"
-            )
+        source = await self._existing(source_path)
         self.built = False
         self.check_always()
         if await asyncio.to_thread(self.stale_reason, source, force, retry_failed) is None:
@@ -190,6 +206,15 @@ class Indexer(ABC, Generic[Record]):
             record = await self._build_alone(source, force, retry_failed)
         self.finish(record)
         return record
+
+    async def _existing(self, source_path: Path) -> Path:
+        source = Path(source_path)
+        if not await asyncio.to_thread(source.exists):
+            raise SourceNotFoundError(
+                f"Source path not found: {source}. Create it, or set 'source' of tool "
+                f"{self._tool.name!r}"
+            )
+        return source
 
     def stale_reason(
         self, source: Path, force: bool = False, retry_failed: RetryFailed = False
@@ -212,6 +237,36 @@ class Indexer(ABC, Generic[Record]):
         if now != record.source_hash:
             return DOCUMENTS_CHANGED
         return self.stale_piece(record, retry_failed)
+
+    async def estimate(
+        self, source_path: Path, force: bool = False, *, retry_failed: RetryFailed = False
+    ) -> Estimate:
+        """Return what ``build_index`` would ask of models; no model is asked, no file is written.
+
+        Raises:
+            SourceNotFoundError: Also a ``FileNotFoundError``.
+        """
+        source = await self._existing(source_path)
+        reason = await asyncio.to_thread(self.stale_reason, source, force, retry_failed)
+        if reason is None:
+            return Estimate(reason=None)
+        corpus = replace(
+            await self._read(source, self._folder.new_generation()),
+            force=force,
+            retry_failed=retry_failed,
+            vector_width=self._indexed_width() or None,
+        )
+        rows = []
+        if not await self._asks_nobody(corpus, reason):
+            rows += probe_rows(self.paid_models(), self._resources)
+        if corpus.prepared.text_units:
+            rows += await self.estimate_rows(corpus)
+        return Estimate(
+            reason=reason,
+            documents=len(corpus.prepared.documents),
+            chunks=len(corpus.prepared.text_units),
+            rows=tuple(priced(row, self.paid_models(), self._resources) for row in rows),
+        )
 
     def note_damage(self, error: TableNotFoundError) -> None:
         """Remember that the index could not be opened, so that the next build mends it."""
@@ -249,21 +304,37 @@ class Indexer(ABC, Generic[Record]):
                 return self._folder.published()
             level = logging.WARNING if reason.startswith(DAMAGED) else logging.INFO
             logger.log(level, "building the index of tool %r: %s", self._tool.name, reason)
-            generation = self._folder.new_generation()
-            # After the new name is chosen: the process of a killed build may still write there.
-            await asyncio.to_thread(self._folder.sweep)
-            with self._logged(generation, reason):
-                async with self._in_time():
-                    corpus = replace(
-                        await self._read(source, generation), force=force, retry_failed=retry_failed
-                    )
-                    self._check_space(corpus)
-                    width = await self._ask_models(corpus, reason)
-                    record = await self._publish(replace(corpus, vector_width=width))
-            self.built = True
-            self._hashes.save()
-            await to_its_end(self._folder.tidy)
-            return record
+            with self._accounted(), self._resources.capped(self._execution.max_cost):
+                return await self._build(source, reason, force, retry_failed)
+
+    async def _build(
+        self, source: Path, reason: str, force: bool, retry_failed: RetryFailed
+    ) -> Record:
+        generation = self._folder.new_generation()
+        # After the new name is chosen: the process of a killed build may still write there.
+        await asyncio.to_thread(self._folder.sweep)
+        with self._logged(generation, reason):
+            async with self._in_time():
+                read = await self._read(source, generation)
+                corpus = replace(read, force=force, retry_failed=retry_failed)
+                self._check_space(corpus)
+                width = await self._ask_models(corpus, reason)
+                record = await self._publish(replace(corpus, vector_width=width))
+        self.built = True
+        self._hashes.save()
+        await to_its_end(self._folder.tidy)
+        return record
+
+    @contextmanager
+    def _accounted(self) -> Iterator[None]:
+        """Note what is spent meanwhile, however it ends."""
+        ledger = self._folder.ledger
+        ledger.compact()
+        self._keeper = Bookkeeper(ledger, self._resources.meter.rows)
+        try:
+            yield
+        finally:
+            self._keeper.note()
 
     @contextmanager
     def _logged(self, generation: str, reason: str) -> Iterator[None]:
@@ -286,20 +357,29 @@ class Indexer(ABC, Generic[Record]):
             self._log = None
 
     def _on_progress(self, progress: Progress) -> None:
+        """Hand on what is done, with what was spent for it here and where it was done."""
         if self._log is not None:
             self._log.note_step(progress)
+        if self._keeper is not None:
+            self._keeper.note_now_and_then()
+            spent = self._keeper.total + (progress.spent or Spent())
+            progress = replace(progress, spent=spent)
         self._listener(progress)
 
     async def _ask_models(self, corpus: Corpus, reason: str) -> int | None:
         """Ask each model one word, where one is needed, and return the width of the vectors."""
-        if not corpus.prepared.text_units:
-            return None
-        if reason == DOCUMENTS_CHANGED and await asyncio.to_thread(
-            self.holds, self._folder.published(), corpus
-        ):
+        if await self._asks_nobody(corpus, reason):
             return None
         return await ask_models_once(
             self._resolved, self._resources, indexed_width=self._indexed_width()
+        )
+
+    async def _asks_nobody(self, corpus: Corpus, reason: str) -> bool:
+        """Tell whether there is no text, or the index holds the same, whatever its files' names."""
+        if not corpus.prepared.text_units:
+            return True
+        return reason == DOCUMENTS_CHANGED and await asyncio.to_thread(
+            self.holds, self._folder.published(), corpus
         )
 
     def _check_space(self, corpus: Corpus) -> None:
@@ -356,11 +436,14 @@ class Indexer(ABC, Generic[Record]):
         self._on_progress(Progress(step="read"))
         options = read_options(self._tool, self._execution)
         reading = await asyncio.to_thread(read_source, source, options, hashes=self._hashes)
+        prepared = await asyncio.to_thread(prepare, reading.documents, *self.chunking)
+        for step, found in (("read", prepared.documents), ("chunk", prepared.text_units)):
+            self._on_progress(Progress(step=step, done=len(found), total=len(found)))
         return Corpus(
             tool_name=self._tool.name,
             source=source,
             reading=reading,
-            prepared=await asyncio.to_thread(prepare, reading.documents, *self.chunking),
+            prepared=prepared,
             settings=self.shaping_settings(),
             generation=generation,
         )
@@ -368,14 +451,28 @@ class Indexer(ABC, Generic[Record]):
     async def _publish(self, corpus: Corpus) -> Record:
         """Fill the generation, then replace the record; half a generation serves nobody."""
         try:
-            filled = await self.fill(corpus)
+            with self._resources.used_by(self._folder.root, corpus.generation) as taken:
+                filled = await self.fill(corpus)
+                spending = self._spending(filled.spending, taken())
             files = await to_its_end(self._folder.mark_files, corpus.generation)
-            record = replace(filled, files=files)
+            record = replace(filled, files=files, spending=spending)
             self._on_progress(Progress(step="publish", done=0, total=1))
             await asyncio.sleep(0)  # who cancelled it by now is told that the index is as it was
             self._folder.commit(record)
+            self._resources.keep_uses(self._folder.root, corpus.generation)
             self._on_progress(Progress(step="publish", done=1, total=1))
         except BaseException:
             self._folder.discard(corpus.generation)
             raise
         return record
+
+    def _spending(self, elsewhere: Spending, taken: int) -> Spending:
+        """Return what the build cost, here and in another process, and all builds so far."""
+        here = () if self._keeper is None else self._keeper.spent
+        if self._keeper is not None:
+            self._keeper.note()
+        return Spending(
+            build=summed([*here, *elsewhere.build]),
+            total=self._folder.ledger.rows(),
+            taken=taken + elsewhere.taken,
+        )

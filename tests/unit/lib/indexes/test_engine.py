@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar
 
@@ -13,12 +13,12 @@ import pytest
 
 from holodeck.errors import ConfigError, IndexingError, NotInitializedError, SearchError
 from holodeck.lib.chunking import ChunkEnds
-from holodeck.lib.contracts import ProgressListener
+from holodeck.lib.contracts import EstimateRow, ProgressListener
 from holodeck.lib.indexes.builder_lock import builder_lock
 from holodeck.lib.indexes.corpus import Corpus
 from holodeck.lib.indexes.engine import IndexEngine
 from holodeck.lib.indexes.folder import IndexFolder
-from holodeck.lib.indexes.indexer import Indexer
+from holodeck.lib.indexes.indexer import Indexer, PaidModel
 from holodeck.lib.indexes.leases import Lease
 from holodeck.lib.indexes.record import IndexRecord
 from holodeck.lib.resources import resolve_tool
@@ -40,6 +40,12 @@ class LineIndexer(Indexer[IndexRecord]):
     @property
     def chunking(self) -> tuple[int, int, ChunkEnds]:
         return 50, 0, "sentences"
+
+    def paid_models(self) -> Sequence[PaidModel]:
+        return ()
+
+    async def estimate_rows(self, corpus: Corpus) -> list[EstimateRow]:
+        return []
 
     def shaping_settings(self) -> Mapping[str, str]:
         return {"strict": str(self._tool.strict)}
@@ -245,12 +251,14 @@ async def test_a_build_has_a_log(tmp_path: Path) -> None:
         [
             "building the index of tool 'atlas': there is no index yet",
             "read",
+            "chunk (1)",
             "publish (1)",
             "published: 1 files",
         ],
         [
             "building the index of tool 'atlas': the documents changed",
             "read",
+            "chunk (1)",
             "nothing was published: IndexingError: a text is broken",
         ],
     ]
