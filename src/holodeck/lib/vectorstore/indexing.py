@@ -16,6 +16,7 @@ from holodeck.lib.vectorstore.embed import embed_chunks
 from holodeck.lib.vectorstore.settings import EMBEDDING_SETTINGS, embedding_key, shaping_settings
 from holodeck.lib.vectorstore.storage import VectorFolder, VectorRecord
 from holodeck.lib.vectorstore.store import open_store, write_store
+from holodeck.models.reranker import RerankerConfig
 
 if TYPE_CHECKING:
     import numpy as np
@@ -48,6 +49,8 @@ class VectorIndexer(Indexer[VectorRecord]):
     def check(self) -> None:
         """Find a missing key or package of the embedding model."""
         self._resources.check(self._resolved.embedding, self._resolved.embedding_where)
+        if self._tool.rerank:
+            self._resources.check_reranker(self._tool.reranker or RerankerConfig())
 
     async def fill(self, corpus: Corpus) -> VectorRecord:
         """Embed what is new and write the store; a forced build embeds everything anew."""
