@@ -42,7 +42,7 @@ ROOMS: dict[str, frozenset[str]] = {
     "config": BASE | {"providers", "resources"},
     "readers": BASE,
     "chunking": BASE,
-    "providers": BASE | {"ranking"},
+    "providers": BASE,
     "resources": BASE | {"providers"},
     "indexes": BASE | {"chunking", "readers", "resources"},
     "ranking": BASE | {"indexes"},

@@ -48,14 +48,19 @@ class WordReranker(Reranker):
 def _scores(question: str, candidates: Sequence[Candidate]) -> list[float]:
     import numpy as np
 
-    from holodeck.lib.ranking.fuse import fuse
-
     texts = [_words(candidate.text) for candidate in candidates]
     asked = list(dict.fromkeys(_words(question)))
     before = np.array([candidate.score for candidate in candidates], dtype=np.float32)
     met = _met(asked, texts)
-    fused = fuse(before, before, met) if met.any() else fuse(before)
+    fused = 2 * _standard(before) + _standard(met)
     return [float(score) for score in 1 / (1 + np.exp(-fused))]
+
+
+def _standard(scores: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return how many standard deviations each score lies above the mean; 0 where all are equal."""
+    spread = float(scores.std())
+    standard: NDArray[np.float32] = (scores - scores.mean()) / (spread or 1.0)
+    return standard
 
 
 def _met(asked: Sequence[str], texts: Sequence[Sequence[str]]) -> NDArray[np.float32]:
