@@ -19,6 +19,7 @@ from holodeck.lib.vectorstore.embed import batches_to_embed, embed_chunks
 from holodeck.lib.vectorstore.settings import EMBEDDING_SETTINGS, embedding_key, shaping_settings
 from holodeck.lib.vectorstore.storage import VectorFolder, VectorRecord
 from holodeck.lib.vectorstore.store import open_store, write_store
+from holodeck.models.reranker import RerankerConfig
 
 if TYPE_CHECKING:
     import numpy as np
@@ -61,6 +62,12 @@ class VectorIndexer(Indexer[VectorRecord]):
         A chunk is its vector and 500 bytes.
         """
         return 4 * corpus.text_bytes + len(corpus.prepared.text_units) * (4 * width + 500)
+
+    def check(self) -> None:
+        """Find a missing key or package of the models, the reranker among them."""
+        super().check()
+        if self._tool.rerank:
+            self._resources.check_reranker(self._tool.reranker or RerankerConfig())
 
     async def fill(self, corpus: Corpus) -> VectorRecord:
         """Embed what is new and write the store; a forced build embeds everything anew."""
