@@ -68,7 +68,7 @@ def check_writable(folder: Path) -> None:
         OSError: It cannot be written to; ``filename`` is the folder.
     """
     try:
-        with tempfile.TemporaryFile(dir=folder) as stream:
+        with tempfile.TemporaryFile("w+b", dir=folder) as stream:
             stream.write(b"\0")
     except OSError as error:
         raise OSError(error.errno, error.strerror, str(folder)) from error
