@@ -27,7 +27,7 @@ A message answers three questions: what failed, why, what to do next.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Self
 
 __all__ = [
     "AuthenticationError",
@@ -135,7 +135,20 @@ class NotInitializedError(HolodeckError, RuntimeError):
 
 
 class TableNotFoundError(HolodeckError, FileNotFoundError):
-    """A table of the index is missing or cannot be read."""
+    """A table of the index is missing or cannot be read.
+
+    Attributes:
+        damage: What is wrong, without the mend.
+    """
+
+    damage: str = ""
+
+    @classmethod
+    def of(cls, damage: str) -> Self:
+        """Return the error of an index that the next build mends."""
+        error = cls(f"{damage}: build the index again with 'holodeck index'")
+        error.damage = damage
+        return error
 
 
 class ProviderError(HolodeckError):

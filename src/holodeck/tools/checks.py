@@ -8,9 +8,11 @@ from typing import ParamSpec
 from holodeck.errors import ConfigError
 from holodeck.lib.engines import ENGINE_EXTRAS
 from holodeck.lib.extras import require_extra
-from holodeck.lib.resources import Resources, resolve_tool
+from holodeck.lib.resolution import find_setting_problems, resolve_tool
+from holodeck.lib.resources import Resources
 from holodeck.models.config import ExecutionConfig
 from holodeck.models.llm import EmbeddingModelConfig, LLMProvider
+from holodeck.models.reranker import RerankerConfig
 from holodeck.models.tool import VectorstoreTool
 
 __all__ = ["find_model_problems"]
@@ -49,21 +51,26 @@ def _problems(
         yield from _caught(
             "engine", require_extra, ENGINE_EXTRAS[tool.engine], f"engine: {tool.engine}"
         )
-    try:
-        resolved = resolve_tool(tool, agent_model)
-    except ConfigError as error:
-        yield error
+    unfit = find_setting_problems(tool, agent_model)
+    if unfit:
+        yield from unfit
         return
+    resolved = resolve_tool(tool, agent_model)
     for role in ("indexing_model", "search_model"):
         settings = getattr(resolved.tool.graphrag, role, None)
         if settings is not None:
             is_own = getattr(tool.graphrag, role) is not None
             where = f"graphrag.{role}" if is_own else "model"
             yield from _caught(where, resources.check, settings, where)
+            if role == "indexing_model":
+                yield from _caught(where, resources.require_price, settings, "chat", where)
     chosen = getattr(tool.graphrag, "embedding_model", None) or tool.embedding_model
     has_block = isinstance(chosen, EmbeddingModelConfig)
     where = resolved.embedding_where if has_block else "model"
     yield from _caught(where, resources.check, resolved.embedding, where)
+    yield from _caught(where, resources.require_price, resolved.embedding, "embedding", where)
+    if tool.rerank:
+        yield from _caught("reranker", resources.check_reranker, tool.reranker or RerankerConfig())
 
 
 def _caught(

@@ -58,6 +58,7 @@ _EDGE_COLUMNS = (
     "combined_degree",
     "text_unit_ids",
 )
+_COMMUNITY_COLUMNS = ("community", "level", "parent", "entity_ids", "text_unit_ids")
 
 Columns = Mapping[str, list[Any]]  # Any: what a table holds
 RowOf = Mapping[str, int]
@@ -218,7 +219,7 @@ def _spread(
 
 
 def _communities(tables: Path, entity_rows: RowOf, unit_rows: RowOf) -> Found:
-    rows = read_rows(tables, "communities")
+    rows = read_rows(tables, "communities", _COMMUNITY_COLUMNS)
     members = _links([_known(row["entity_ids"], entity_rows) for row in rows])
     texts = _links([_known(row["text_unit_ids"], unit_rows) for row in rows])
     return {
@@ -247,7 +248,7 @@ def _claims(tables: Path, titles: Sequence[str], unit_rows: RowOf) -> Found:
     """Return the claims and, for each entity, those about it; without claims, none."""
     rows: list[dict[str, Any]] = []
     if (tables / "covariates.parquet").exists():
-        rows = read_rows(tables, "covariates")
+        rows = read_rows(tables, "covariates", ("human_readable_id", *CLAIM_FIELDS.values()))
     about: dict[str, list[int]] = defaultdict(list)
     for number, row in enumerate(rows):
         about[row["subject_id"]].append(number)
@@ -277,7 +278,7 @@ def _places(tables: Path, units: Columns) -> Found:
 def _listed_places(tables: Path, units: Columns) -> Iterator[Sequence[Place]]:
     if (tables / "sources.parquet").exists():
         places: dict[str, list[Place]] = defaultdict(list)
-        for row in read_rows(tables, "sources"):
+        for row in read_rows(tables, "sources", ("text_unit_id", "path", "page", "row")):
             place = Place(path=row["path"], page=row["page"], row=row["row"])
             places[row["text_unit_id"]].append(place)
         yield from (places[key] for key in units["id"])
@@ -297,9 +298,8 @@ def _vectors(folder: Path, table: str, rows: RowOf) -> Arrays:
     try:
         content = lancedb.connect(str(folder)).open_table(table).to_arrow()
     except (OSError, ValueError, RuntimeError) as error:
-        raise TableNotFoundError(
-            f"the vectors {table!r} in {folder} cannot be read ({type(error).__name__}): build the "
-            "index again with 'holodeck index --force'"
+        raise TableNotFoundError.of(
+            f"the vectors {table!r} in {folder} cannot be read ({type(error).__name__})"
         ) from error
     if not len(content):
         return {}

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar
 
+from holodeck.errors import TableNotFoundError
 from holodeck.lib.contracts import ProgressListener
 from holodeck.lib.graphrag import require_graphrag
 from holodeck.lib.graphrag.graph_index import GraphIndex
@@ -87,7 +88,13 @@ class GraphRAGEngine(IndexEngine[IndexMetadata, GraphIndex]):
 
     def open_generation(self, record: IndexMetadata) -> GraphIndex:
         """Open the tables and vectors that a record names."""
-        return open_generation(*self._folder.generation_dirs(record.generation))
+        try:
+            return open_generation(*self._folder.generation_dirs(record.generation))
+        except TableNotFoundError as error:
+            foreign = self._indexer.foreign_version(record)
+            if foreign is None:
+                raise
+            raise TableNotFoundError.of(f"{error.damage}; {foreign}") from error
 
     async def answer(
         self, content: GraphIndex, query: str, *, mode: str, answer: bool

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from holodeck.errors import IndexingError
-from holodeck.lib.contracts import Failure, Progress, ProgressListener, RetryFailed
+from holodeck.lib.chunking import ChunkEnds
+from holodeck.lib.contracts import EstimateRow, Failure, Progress, ProgressListener, RetryFailed
+from holodeck.lib.graphrag.estimate import estimate_rows
 from holodeck.lib.graphrag.failures import failed_last_time, is_retried
 from holodeck.lib.graphrag.fingerprint import config_hash, shaping_settings
 from holodeck.lib.graphrag.graph_index import PROMPTS_FILE
@@ -18,19 +20,20 @@ from holodeck.lib.graphrag.open_index import derive_index
 from holodeck.lib.graphrag.order import BuildOrder, run_order
 from holodeck.lib.graphrag.prepare import write_prepared
 from holodeck.lib.graphrag.prompts import SEARCH_PROMPTS, read_prompts
-from holodeck.lib.graphrag.settings_file import check_settings_file, write_settings_file
+from holodeck.lib.graphrag.rehearse import imagined, rehearse
+from holodeck.lib.graphrag.settings_file import write_settings_file
 from holodeck.lib.graphrag.storage import GraphRAGStorage, IndexMetadata
-from holodeck.lib.graphrag.tables import ALWAYS, OURS, read_rows, write_rows
+from holodeck.lib.graphrag.tables import ALWAYS, OURS, read_columns, read_rows, write_rows
 from holodeck.lib.graphrag.thinkers import INDEXING, open_claim_steps, open_index_steps
 from holodeck.lib.graphrag.worker_process import BuildOutcome, build_in_child
 from holodeck.lib.indexes.corpus import Corpus
-from holodeck.lib.indexes.indexer import Indexer, to_its_end
+from holodeck.lib.indexes.indexer import Indexer, PaidModel
+from holodeck.lib.indexes.space import free_bytes
+from holodeck.lib.indexes.threads import to_its_end
 from holodeck.lib.resources import ResolvedTool, Resources, resolve_tool
+from holodeck.lib.unasked import UnaskedResources
 from holodeck.models.config import ExecutionConfig
 from holodeck.models.tool import GraphRAGConfig, VectorstoreTool
-
-if TYPE_CHECKING:
-    from holodeck.models.llm import ModelSettings
 
 __all__ = ["BuildOutcome", "GraphRAGIndexer", "IndexingCallbacks", "IndexingError"]
 
@@ -75,6 +78,7 @@ class GraphRAGIndexer(Indexer[IndexMetadata]):
         on_progress: Told how far the build is.
         wait_for_builder: Wait while another process builds this index, at most as long as a build
             may take, instead of failing at once.
+        free_bytes: Says how much room there is in a folder.
     """
 
     embedding_settings: ClassVar[tuple[str, ...]] = ("graphrag.embedding_model",)
@@ -90,6 +94,7 @@ class GraphRAGIndexer(Indexer[IndexMetadata]):
         in_process: bool = False,
         on_progress: ProgressListener | None = None,
         wait_for_builder: bool = True,
+        free_bytes: Callable[[Path], int] = free_bytes,
     ) -> None:
         self.tool_config = tool_config
         self.storage = storage
@@ -103,6 +108,7 @@ class GraphRAGIndexer(Indexer[IndexMetadata]):
             resources=resources or Resources(chosen, cache_dir=self._cache_dir),
             on_progress=IndexingCallbacks(tool_config.name, on_progress),
             wait_for_builder=wait_for_builder,
+            free_bytes=free_bytes,
         )
 
     @property
@@ -110,37 +116,76 @@ class GraphRAGIndexer(Indexer[IndexMetadata]):
         return self._tool.graphrag or GraphRAGConfig()
 
     @property
-    def chunking(self) -> tuple[int, int]:
+    def chunking(self) -> tuple[int, int, ChunkEnds]:
         """Size of a chunk and overlap of two, in tokens."""
-        return self._graphrag.chunk_size, self._graphrag.chunk_overlap
+        graphrag = self._graphrag
+        return graphrag.chunk_size, graphrag.chunk_overlap, self._tool.chunk_ends
 
     def shaping_settings(self) -> Mapping[str, str]:
         """Return every setting, prompt and version that shapes the index, by its YAML name."""
         return shaping_settings(self._resolved, self._resources)
 
-    def check_always(self) -> None:
-        """Refuse a settings file whose models the library could not reach."""
-        check_settings_file(self._resolved)
+    def paid_models(self) -> list[PaidModel]:
+        """Return the indexing and the embedding model."""
+        embedding = self._resolved.embedding
+        where = self._resolved.embedding_where
+        models = [PaidModel(settings=embedding, kind="embedding", where=where)]
+        indexing = self._graphrag.indexing_model
+        if indexing is not None:
+            models.insert(0, PaidModel(settings=indexing, kind="chat", where=INDEXING))
+        return models
 
     def check(self) -> None:
-        """Find a missing key or package of what builds, before a document is read."""
-        models: list[tuple[ModelSettings | None, str]] = [
-            (self._graphrag.indexing_model, INDEXING),
-            (self._resolved.embedding, self._resolved.embedding_where),
-        ]
-        for settings, where in models:
-            if settings is not None:
-                self._resources.check(settings, where)
+        """Find what is missing of what builds, before a document is read."""
+        super().check()
         open_claim_steps(self._resolved, open_index_steps(self._resolved, self._resources))
+
+    def foreign_version(self, record: IndexMetadata) -> str | None:
+        """Return which version of the library built the index, where it is another one."""
+        version = library_version()
+        if record.graphrag_version == version:
+            return None
+        built_with = record.graphrag_version or "of an unknown version"
+        return f"it was built with graphrag {built_with}, and graphrag {version} is installed"
 
     def stale_piece(self, record: IndexMetadata, retry_failed: RetryFailed) -> str | None:
         """Return which pieces failed last time and are asked for again."""
         return failed_last_time(record.account.failures, retry_failed)
 
+    def holds(self, record: IndexMetadata, corpus: Corpus) -> bool:
+        """Tell whether the texts are those of the index, wherever they stand now."""
+        if record.account.failures or self._execution.cache is not True:
+            return False
+        indexed = read_columns(self.storage.output_dir, "text_units", ["id"])["id"]
+        return indexed == [unit.id for unit in corpus.prepared.text_units]
+
     def finish(self, record: IndexMetadata) -> None:
         """Write the settings file of the library's command line, where one is asked for."""
         if self._graphrag.settings_file:
             write_settings_file(self._resolved, self.storage, record)
+
+    def needed_bytes(self, corpus: Corpus, width: int) -> int:
+        """Estimate: tables and what is derived of them are 30 times the text, measured 25.
+
+        A chunk brings 10 vectors of its own, its entities and their reports (measured 7), each
+        kept twice: for the library in LanceDB, and for a search.
+        """
+        return 30 * corpus.text_bytes + len(corpus.prepared.text_units) * 20 * 4 * width
+
+    async def estimate_rows(self, corpus: Corpus) -> list[EstimateRow]:
+        """Return what the steps will ask of models, as far as it is known."""
+        resources = UnaskedResources(self._execution, cache_dir=self._cache_dir, imagine=imagined)
+        try:
+            rehearsal = await rehearse(
+                corpus.prepared,
+                self._resolved,
+                resources,
+                known_failures=self._known_failures(corpus),
+                vector_width=corpus.vector_width,
+            )
+            return estimate_rows(rehearsal, self._resolved)
+        finally:
+            await resources.close()
 
     async def fill(self, corpus: Corpus) -> IndexMetadata:
         """Write every table and vector of the generation."""
@@ -157,7 +202,9 @@ class GraphRAGIndexer(Indexer[IndexMetadata]):
         """Run the steps, in a child process unless the models are objects of this one."""
         order = BuildOrder(
             resolved=self._resolved,
-            execution=self._execution,
+            execution=self._execution.model_copy(
+                update={"max_cost": self._resources.left_of_cap()}
+            ),
             environ=self._resources.environ,
             storage_dir=self.storage.storage_dir,
             source=corpus.source,
@@ -223,4 +270,5 @@ def _metadata(corpus: Corpus, tables: Path, outcome: BuildOutcome) -> IndexMetad
         calls=outcome.calls,
         warnings=tuple(warnings),
         account=outcome.account,
+        spending=outcome.spending,
     )

@@ -32,6 +32,7 @@ from holodeck.lib.graphrag.local_lines import known_counts, line_tokens
 from holodeck.lib.graphrag.prompts import SEARCH_PROMPTS, read_prompts
 from holodeck.lib.graphrag.search_words import Names, SearchWords
 from holodeck.lib.graphrag.spread import Spread
+from holodeck.lib.graphrag.storage import DERIVED_FILE
 from holodeck.lib.graphrag.write_context import TokenCounts
 from holodeck.lib.indexes.arrays import Arrays, map_arrays, write_arrays
 from holodeck.lib.indexes.texts import Texts
@@ -40,8 +41,6 @@ from holodeck.lib.ranking.words import WordIndex
 
 __all__ = ["DERIVED_FILE", "derive_index", "open_generation", "open_index"]
 
-DERIVED_FILE = "search.arrays"
-"""What a search works on, beside the tables of our own generations."""
 DERIVED_VERSION = "2"
 """Raised when the same tables give other arrays."""
 
@@ -351,8 +350,7 @@ def _prompts(tables: Path) -> dict[str, str]:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise TableNotFoundError(
-            f"the search prompts {path} cannot be read ({type(error).__name__}): build the index "
-            "again with 'holodeck index --force'"
+        raise TableNotFoundError.of(
+            f"the search prompts {path} cannot be read ({type(error).__name__})"
         ) from error
     return {str(name): str(text) for name, text in content.items()}

@@ -32,7 +32,10 @@ if TYPE_CHECKING:
 
     from holodeck.models.tool import VectorstoreTool
 
-__all__ = ["GraphRAGStorage", "IndexMetadata"]
+__all__ = ["DERIVED_FILE", "GraphRAGStorage", "IndexMetadata"]
+
+DERIVED_FILE = "search.arrays"
+"""What a search works on, beside the tables of our own generations."""
 
 ENTITY_VECTORS = "entity_description.lance"
 _OLD_PREFIX = "create_final_"
@@ -83,6 +86,7 @@ class GraphRAGStorage(IndexFolder[IndexMetadata]):
     """
 
     setting = "graphrag.storage_dir"
+    derived = (DERIVED_FILE,)
 
     METADATA_FILE = "index.meta"
     OUTPUT_DIR = "output"
@@ -176,15 +180,17 @@ class GraphRAGStorage(IndexFolder[IndexMetadata]):
                 return table
         return None
 
-    def missing_part(self, record: IndexMetadata) -> str | None:
-        """Return the first table or vectors without which a search fails, or ``None``."""
+    def damage(self, record: IndexMetadata, *, by_content: bool = False) -> str | None:
+        """Return what is wrong with the first file of the index that is damaged, or ``None``."""
+        if record.files:
+            return super().damage(record, by_content=by_content)
         missing = self.missing_table()
+        if missing is None and not self._table_files("sources"):
+            missing = "sources"
         if missing is not None:
-            return missing
-        if not self._table_files("sources"):
-            return "sources"
+            return f"table {missing!r} is not in {self.output_dir}"
         if record.entity_count and not (self.vectors_dir / ENTITY_VECTORS).is_dir():
-            return ENTITY_VECTORS
+            return f"{ENTITY_VECTORS} is not in {self.vectors_dir}"
         return None
 
     def get_metadata(self) -> IndexMetadata | None:
@@ -209,13 +215,14 @@ class GraphRAGStorage(IndexFolder[IndexMetadata]):
         metadata = self.get_metadata()
         return (
             metadata is None
-            or self.missing_part(metadata) is not None
+            or self.damage(metadata) is not None
             or self.compute_source_hash(source_path) != metadata.source_hash
         )
 
     def clear_index(self) -> None:
         """Delete the index and keep the reply cache, which was paid for."""
         self.metadata_path.unlink(missing_ok=True)
+        self.ledger.clear()
         self.sweep()
         self.ensure_directories()
 
@@ -243,15 +250,11 @@ class GraphRAGStorage(IndexFolder[IndexMetadata]):
 
         files = self._table_files(table_name)
         if not files:
-            raise TableNotFoundError(
-                f"table {table_name!r} not found in {self.output_dir}: build the index with "
-                "'holodeck index'"
-            )
+            raise TableNotFoundError.of(f"table {table_name!r} not found in {self.output_dir}")
         try:
             frames = [pd.read_parquet(file) for file in files]
         except (OSError, ValueError) as error:
-            raise TableNotFoundError(
-                f"table {table_name!r} in {self.output_dir} is damaged "
-                f"({type(error).__name__}): build the index again with 'holodeck index --force'"
+            raise TableNotFoundError.of(
+                f"table {table_name!r} in {self.output_dir} is damaged ({type(error).__name__})"
             ) from error
         return pd.concat(frames, ignore_index=True) if len(frames) > 1 else frames[0]

@@ -208,22 +208,22 @@ def read_columns(folder: Path, table: str, columns: Sequence[str]) -> dict[str, 
         TableNotFoundError: The table is missing or damaged, or has not these columns.
     """
     content = _read(folder, table, columns)
-    missing = [name for name in columns if name not in content.column_names]
-    if missing:
-        raise TableNotFoundError(
-            f"table {table!r} in {folder} has no column {', '.join(map(repr, missing))}: it was "
-            "built by a version of graphrag that is not supported here; build the index again "
-            "with 'holodeck index --force'"
-        )
     return {name: content[name].to_pylist() for name in columns}
 
 
 def _read(folder: Path, table: str, columns: Sequence[str] | None) -> pa.Table:
     path = folder / f"{table}.parquet"
     try:
-        return pq.read_table(path, columns=None if columns is None else list(columns))
+        known = pq.read_schema(path).names
+        missing = [name for name in columns or () if name not in known]
+        content = None if missing else pq.read_table(path, columns=list(columns or known))
     except (OSError, pa.ArrowException) as error:
-        raise TableNotFoundError(
-            f"table {table!r} cannot be read from {path} ({type(error).__name__}): the index is "
-            "incomplete; build it again with 'holodeck index --force'"
+        raise TableNotFoundError.of(
+            f"table {table!r} cannot be read from {path} ({type(error).__name__})"
         ) from error
+    if content is None:
+        raise TableNotFoundError.of(
+            f"table {table!r} in {folder} has no column {', '.join(map(repr, missing))}: it was "
+            "built by a version of graphrag that is not supported here"
+        )
+    return content

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
-from holodeck.errors import ConfigError, IndexingError
+from holodeck.errors import ConfigError, IndexingError, TableNotFoundError
 from holodeck.lib.documents import OWN_FOLDER_MARK
+from holodeck.lib.indexes.files import FileMark, find_damage, mark_files
 from holodeck.lib.indexes.generations import Generations
 from holodeck.lib.indexes.leases import Lease
+from holodeck.lib.indexes.ledger import LEDGER_FILE, Ledger
 from holodeck.lib.indexes.record import IndexRecord, read_record, write_record
-from holodeck.lib.paths import resolve_cache_dir, resolve_storage_dir
+from holodeck.lib.paths import check_writable, resolve_cache_dir, resolve_storage_dir
 
 if TYPE_CHECKING:
     from holodeck.models.config import ExecutionConfig
     from holodeck.models.tool import VectorstoreTool
 
-__all__ = ["IndexFolder"]
+__all__ = ["DAMAGED", "IndexFolder"]
+
+DAMAGED = "the index is damaged: "
+"""How the reason begins by which a damaged index is built again."""
 
 Record = TypeVar("Record", bound=IndexRecord)
 
@@ -27,6 +33,7 @@ class IndexFolder(Generic[Record]):
 
     Attributes:
         setting: The setting that names the folder; ``None``: there is none.
+        derived: Names of files of a generation that are made again where they are missing.
 
     Args:
         tool: The tool.
@@ -36,6 +43,7 @@ class IndexFolder(Generic[Record]):
     """
 
     setting: ClassVar[str | None] = None
+    derived: ClassVar[tuple[str, ...]] = ()
 
     def __init__(
         self,
@@ -60,6 +68,11 @@ class IndexFolder(Generic[Record]):
         return self.root / "index.meta"
 
     @property
+    def ledger(self) -> Ledger:
+        """What the index cost since it was last cleared."""
+        return Ledger(self.root / LEDGER_FILE)
+
+    @property
     def lock_path(self) -> Path:
         """The file that the one builder holds a lock on."""
         return self.root / ".lock"
@@ -78,16 +91,17 @@ class IndexFolder(Generic[Record]):
         return (self.root, *self.generations.roots, self.logs_dir)
 
     def create(self) -> None:
-        """Create the folders and mark the root as ours.
+        """Create the folders, write to each of them, and mark the root as ours.
 
         Raises:
             ConfigError: Something that is not a folder is in the way, or it cannot be written.
         """
         self.make(*self.folders())
-        (self.root / OWN_FOLDER_MARK).touch()
+        if not (self.root / OWN_FOLDER_MARK).exists():
+            (self.root / OWN_FOLDER_MARK).touch()
 
     def make(self, *folders: Path) -> None:
-        """Create folders of the index.
+        """Create folders of the index and write to them.
 
         Raises:
             ConfigError: Something that is not a folder is in the way, or it cannot be written.
@@ -95,6 +109,7 @@ class IndexFolder(Generic[Record]):
         try:
             for folder in folders:
                 folder.mkdir(parents=True, exist_ok=True)
+                check_writable(folder)
         except OSError as error:
             elsewhere = f" or set {self.setting}" if self.setting else ""
             raise ConfigError(
@@ -135,12 +150,41 @@ class IndexFolder(Generic[Record]):
             return None
         return (status.st_ino, status.st_mtime_ns)
 
-    def missing_part(self, record: Record) -> str | None:
-        """Return the first part of the index without which a search fails, or ``None``."""
+    def no_record_reason(self) -> str:
+        """Return why there is no record: nothing was built, or it is damaged."""
+        if not os.path.lexists(self.record_path):
+            return "there is no index yet"
+        return f"{DAMAGED}{self.record_path} cannot be read"
+
+    def damage(self, record: Record, *, by_content: bool = False) -> str | None:
+        """Return what is wrong with the first file of the index that is damaged, or ``None``.
+
+        Args:
+            record: The record that names the files.
+            by_content: Read every byte, and not only the sizes.
+        """
+        if record.files:
+            return find_damage(self.root, record.files, by_content=by_content)
         for folder in self.generations.folders(record.generation):
             if not folder.is_dir():
-                return str(folder.relative_to(self.root))
+                return f"{folder} cannot be found"
         return None
+
+    def check(self, record: Record, *, by_content: bool = False) -> None:
+        """Raise where a file is not as its record says; what others built says nothing of files.
+
+        Raises:
+            TableNotFoundError: A file is missing, or not as it was written.
+        """
+        damage = find_damage(self.root, record.files, by_content=by_content)
+        if damage is not None:
+            raise TableNotFoundError.of(damage)
+
+    def mark_files(self, generation: str) -> dict[str, FileMark]:
+        """Return a mark of every file of a generation; they are on the disk then."""
+        self.generations.make_lease_file(generation)
+        folders = self.generations.folders(generation)
+        return mark_files(self.root, folders, leave_out=self.derived)
 
     # --- generations ----------------------------------------------------------------------------
 
@@ -160,10 +204,22 @@ class IndexFolder(Generic[Record]):
             self.generations.delete(generation)
 
     def sweep(self) -> None:
-        """Delete generations that are neither current nor held by a reader, and nothing else."""
+        """Delete generations and staged files that nobody needs or reads, and nothing else."""
         record = self.record()
         self.generations.sweep(record.generation if record else "")
+        for staged in self._staged():
+            staged.unlink(missing_ok=True)
 
     def tidy(self) -> None:
         """Delete what a published generation was made from and replaces."""
         self.sweep()
+
+    def has_leftovers(self) -> bool:
+        """Tell whether there is something that ``tidy`` may delete."""
+        record = self.record()
+        current = record.generation if record else ""
+        return self.generations.has_old(current) or any(self._staged())
+
+    def _staged(self) -> Iterator[Path]:
+        """Yield files that were written and not put in their place: their writer was killed."""
+        return self.root.glob("*.[0-9]*.tmp")

@@ -6,33 +6,64 @@ import asyncio
 import logging
 import time
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import ClassVar, Generic, ParamSpec, TypeVar
+from typing import ClassVar, Generic, TypeVar
 
-from holodeck.errors import HolodeckError, IndexingError, SourceNotFoundError
-from holodeck.lib.contracts import Progress, ProgressListener, RetryFailed
+from holodeck.errors import (
+    ConfigError,
+    HolodeckError,
+    IndexBusyError,
+    IndexingError,
+    SourceNotFoundError,
+    TableNotFoundError,
+)
+from holodeck.lib.chunking import ChunkEnds
+from holodeck.lib.contracts import (
+    Estimate,
+    EstimateRow,
+    Progress,
+    ProgressListener,
+    RetryFailed,
+    Spending,
+    Spent,
+)
+from holodeck.lib.indexes.build_log import BuildLog
 from holodeck.lib.indexes.builder_lock import WAIT_SECONDS, builder_lock
 from holodeck.lib.indexes.corpus import Corpus
-from holodeck.lib.indexes.folder import IndexFolder
+from holodeck.lib.indexes.estimating import PaidModel, priced, probe_rows
+from holodeck.lib.indexes.folder import DAMAGED, IndexFolder
+from holodeck.lib.indexes.ledger import Bookkeeper, summed
 from holodeck.lib.indexes.record import IndexRecord
 from holodeck.lib.indexes.settings import changed_settings, config_hash
+from holodeck.lib.indexes.space import free_bytes, in_megabytes
 from holodeck.lib.indexes.text_units import prepare
+from holodeck.lib.indexes.threads import to_its_end
 from holodeck.lib.preflight import ask_models_once
+from holodeck.lib.readers.content_hashes import ContentHashes
 from holodeck.lib.readers.options import read_options
 from holodeck.lib.readers.source import read_source, source_hash
 from holodeck.lib.resources import ResolvedTool, Resources
 from holodeck.models.config import ExecutionConfig
 
-__all__ = ["Indexer", "to_its_end"]
+__all__ = ["Indexer", "PaidModel"]
 
 logger = logging.getLogger(__name__)
 
+_USUAL_WIDTH = 1536
+"""Numbers in a vector, where no vector of the model was seen yet."""
+
+_SPARE_BYTES = 20_000_000
+"""For the log, the replies and whatever else writes meanwhile."""
+
+HASHES_FILE = "documents.json"
+"""The hashes of the documents, which a file that did not change is not read for again."""
+
+DOCUMENTS_CHANGED = "the documents changed"
+
 Record = TypeVar("Record", bound=IndexRecord)
-Result = TypeVar("Result")
-Parameters = ParamSpec("Parameters")
 
 
 class Indexer(ABC, Generic[Record]):
@@ -48,6 +79,7 @@ class Indexer(ABC, Generic[Record]):
         on_progress: Told how far the build is.
         wait_for_builder: Wait while another process builds this index, at most as long as a build
             may take, instead of failing at once.
+        free_bytes: Says how much room there is in a folder.
     """
 
     def __init__(
@@ -59,14 +91,20 @@ class Indexer(ABC, Generic[Record]):
         resources: Resources,
         on_progress: ProgressListener | None = None,
         wait_for_builder: bool = True,
+        free_bytes: Callable[[Path], int] = free_bytes,
     ) -> None:
         self._resolved = resolved
         self._tool = resolved.tool
         self._folder = folder
         self._execution = execution
         self._resources = resources
-        self._on_progress = on_progress or (lambda progress: None)
+        self._listener = on_progress or (lambda progress: None)
+        self._log: BuildLog | None = None
+        self._free_bytes = free_bytes
+        self._keeper: Bookkeeper | None = None
         self._wait_seconds = (execution.index_timeout or WAIT_SECONDS) if wait_for_builder else 0.0
+        self._damage: dict[str, str] = {}  # generation → what kept it from being opened
+        self._hashes = ContentHashes(folder.root / HASHES_FILE)
         self.built = False
         """Whether the last ``build_index`` built; ``False``: the index was up to date."""
 
@@ -77,20 +115,26 @@ class Indexer(ABC, Generic[Record]):
 
     @property
     @abstractmethod
-    def chunking(self) -> tuple[int, int]:
-        """Size of a chunk and overlap of two, in tokens."""
+    def chunking(self) -> tuple[int, int, ChunkEnds]:
+        """Size of a chunk and overlap of two, in tokens, and where chunks end."""
 
     @abstractmethod
     def shaping_settings(self) -> Mapping[str, str]:
         """Return every setting and version that shapes the index, by its YAML name."""
 
     @abstractmethod
+    def paid_models(self) -> Sequence[PaidModel]:
+        """Return the models that a build asks."""
+
     def check(self) -> None:
-        """Find a missing key or package of what builds, before a document is read.
+        """Find a missing key, package or price of what builds, before a document is read.
 
         Raises:
             ConfigError: Something is missing.
         """
+        for model in self.paid_models():
+            self._resources.check(model.settings, model.where)
+            self._resources.require_price(model.settings, model.kind, model.where)
 
     @abstractmethod
     async def fill(self, corpus: Corpus) -> Record:
@@ -100,9 +144,28 @@ class Indexer(ABC, Generic[Record]):
             IndexingError: It failed; what was written is deleted.
         """
 
+    @abstractmethod
+    def needed_bytes(self, corpus: Corpus, width: int) -> int:
+        """Estimate the size of a generation whose vectors are of ``width`` numbers."""
+
+    @abstractmethod
+    async def estimate_rows(self, corpus: Corpus) -> list[EstimateRow]:
+        """Return what filling a generation will ask of models, step by step, without prices."""
+
+    def foreign_version(self, record: Record) -> str | None:
+        """Return what built an index that what is installed would build differently."""
+        return None
+
     def stale_piece(self, record: Record, retry_failed: RetryFailed) -> str | None:
         """Return why an index must be built whose documents and settings are those of before."""
         return None
+
+    def holds(self, record: Record, corpus: Corpus) -> bool:
+        """Tell whether an index of the same settings holds these texts and no others.
+
+        Then no model is asked anything, not even whether it is there.
+        """
+        return False
 
     def check_always(self) -> None:
         """Find a setting that cannot be kept, also when the index is up to date.
@@ -133,20 +196,25 @@ class Indexer(ABC, Generic[Record]):
             IndexBusyError: Another process builds this index, and did not end in time.
             IndexingError: The build failed; nothing was published.
         """
+        source = await self._existing(source_path)
+        self.built = False
+        self.check_always()
+        if await asyncio.to_thread(self.stale_reason, source, force, retry_failed) is None:
+            record = self._folder.published()
+            await self._sweep_leftovers()
+        else:
+            record = await self._build_alone(source, force, retry_failed)
+        self.finish(record)
+        return record
+
+    async def _existing(self, source_path: Path) -> Path:
         source = Path(source_path)
         if not await asyncio.to_thread(source.exists):
             raise SourceNotFoundError(
                 f"Source path not found: {source}. Create it, or set 'source' of tool "
                 f"{self._tool.name!r}"
             )
-        self.built = False
-        self.check_always()
-        if await asyncio.to_thread(self.stale_reason, source, force, retry_failed) is None:
-            record = self._folder.published()
-        else:
-            record = await self._build_alone(source, force, retry_failed)
-        self.finish(record)
-        return record
+        return source
 
     def stale_reason(
         self, source: Path, force: bool = False, retry_failed: RetryFailed = False
@@ -156,22 +224,77 @@ class Indexer(ABC, Generic[Record]):
             return "a rebuild was asked for"
         record = self._folder.record()
         if record is None:
-            return "there is no index yet"
-        settings = self.shaping_settings()
-        if record.config_hash != config_hash(settings):
-            changes = changed_settings(record.settings, settings)
-            return f"settings changed ({'; '.join(changes)})"
-        missing = self._folder.missing_part(record)
-        if missing is not None:
-            return f"{missing!r} of the index is missing"
+            return self._folder.no_record_reason()
+        other = self.foreign_version(record) or self._changed_settings(record)
+        if other is not None:
+            return other
+        damage = self._damage.get(record.generation) or self._folder.damage(record)
+        if damage is not None:
+            return f"{DAMAGED}{damage}"
         options = read_options(self._tool, self._execution)
-        if source_hash(source, options) != record.source_hash:
-            return "the documents changed"
+        now = source_hash(source, options, hashes=self._hashes)
+        self._hashes.save()
+        if now != record.source_hash:
+            return DOCUMENTS_CHANGED
         return self.stale_piece(record, retry_failed)
+
+    async def estimate(
+        self, source_path: Path, force: bool = False, *, retry_failed: RetryFailed = False
+    ) -> Estimate:
+        """Return what ``build_index`` would ask of models; no model is asked, no file is written.
+
+        Raises:
+            SourceNotFoundError: Also a ``FileNotFoundError``.
+        """
+        source = await self._existing(source_path)
+        reason = await asyncio.to_thread(self.stale_reason, source, force, retry_failed)
+        if reason is None:
+            return Estimate(reason=None)
+        corpus = replace(
+            await self._read(source, self._folder.new_generation()),
+            force=force,
+            retry_failed=retry_failed,
+            vector_width=self._indexed_width() or None,
+        )
+        rows = []
+        if not await self._asks_nobody(corpus, reason):
+            rows += probe_rows(self.paid_models(), self._resources)
+        if corpus.prepared.text_units:
+            rows += await self.estimate_rows(corpus)
+        return Estimate(
+            reason=reason,
+            documents=len(corpus.prepared.documents),
+            chunks=len(corpus.prepared.text_units),
+            rows=tuple(priced(row, self.paid_models(), self._resources) for row in rows),
+        )
+
+    def note_damage(self, error: TableNotFoundError) -> None:
+        """Remember that the index could not be opened, so that the next build mends it."""
+        self._damage[self._folder.published().generation] = error.damage or str(error)
+
+    def _changed_settings(self, record: Record) -> str | None:
+        settings = self.shaping_settings()
+        if record.config_hash == config_hash(settings):
+            return None
+        changes = changed_settings(record.settings, settings)
+        if not changes:
+            return "the config_hash of the index is not that of its settings"
+        return f"settings changed ({'; '.join(changes)})"
+
+    async def _sweep_leftovers(self) -> None:
+        """Delete what a killed build left, if this process may."""
+        if not await asyncio.to_thread(self._folder.has_leftovers):
+            return
+        try:
+            async with builder_lock(self._folder.lock_path, self._tool.name, wait_seconds=0):
+                await asyncio.to_thread(self._folder.tidy)
+        except (IndexBusyError, ConfigError):
+            logger.debug("what a killed build left in %s stays for now", self._folder.root)
 
     async def _build_alone(self, source: Path, force: bool, retry_failed: RetryFailed) -> Record:
         self.check()
         self._folder.create()
+        self._resources.check_cache()
         lock = builder_lock(
             self._folder.lock_path, self._tool.name, wait_seconds=self._wait_seconds
         )
@@ -179,21 +302,102 @@ class Indexer(ABC, Generic[Record]):
             reason = await asyncio.to_thread(self.stale_reason, source, force, retry_failed)
             if reason is None:  # the other builder was faster
                 return self._folder.published()
-            logger.info("building the index of tool %r: %s", self._tool.name, reason)
-            width = await ask_models_once(
-                self._resolved, self._resources, indexed_width=self._indexed_width()
-            )
-            started = time.monotonic()
+            level = logging.WARNING if reason.startswith(DAMAGED) else logging.INFO
+            logger.log(level, "building the index of tool %r: %s", self._tool.name, reason)
+            with self._accounted(), self._resources.capped(self._execution.max_cost):
+                return await self._build(source, reason, force, retry_failed)
+
+    async def _build(
+        self, source: Path, reason: str, force: bool, retry_failed: RetryFailed
+    ) -> Record:
+        generation = self._folder.new_generation()
+        # After the new name is chosen: the process of a killed build may still write there.
+        await asyncio.to_thread(self._folder.sweep)
+        with self._logged(generation, reason):
             async with self._in_time():
-                corpus = await self._read(source)
-                record = await self._publish(
-                    replace(corpus, force=force, retry_failed=retry_failed, vector_width=width)
-                )
-            self.built = True
-            self._folder.tidy()
-            counts = ", ".join(f"{count} {name}" for name, count in record.counts.items())
+                read = await self._read(source, generation)
+                corpus = replace(read, force=force, retry_failed=retry_failed)
+                self._check_space(corpus)
+                width = await self._ask_models(corpus, reason)
+                record = await self._publish(replace(corpus, vector_width=width))
+        self.built = True
+        self._hashes.save()
+        await to_its_end(self._folder.tidy)
+        return record
+
+    @contextmanager
+    def _accounted(self) -> Iterator[None]:
+        """Note what is spent meanwhile, however it ends."""
+        ledger = self._folder.ledger
+        ledger.compact()
+        self._keeper = Bookkeeper(ledger, self._resources.meter.rows)
+        try:
+            yield
+        finally:
+            self._keeper.note()
+
+    @contextmanager
+    def _logged(self, generation: str, reason: str) -> Iterator[None]:
+        """Keep a log of the build beside the index."""
+        started = time.monotonic()
+        self._log = BuildLog(self._folder.logs_dir, generation)
+        self._log.note(f"building the index of tool {self._tool.name!r}: {reason}")
+        try:
+            yield
+            counts = ", ".join(
+                f"{count:,} {name}" for name, count in self._folder.published().counts.items()
+            )
+            self._log.note(f"published: {counts}")
             logger.info("indexed %s in %.1fs", counts, time.monotonic() - started)
-            return record
+        except BaseException as error:
+            with suppress(OSError):  # what ended the build is what its caller hears of
+                self._log.note(f"nothing was published: {type(error).__name__}: {error}")
+            raise
+        finally:
+            self._log = None
+
+    def _on_progress(self, progress: Progress) -> None:
+        """Hand on what is done, with what was spent for it here and where it was done."""
+        if self._log is not None:
+            self._log.note_step(progress)
+        if self._keeper is not None:
+            self._keeper.note_now_and_then()
+            spent = self._keeper.total + (progress.spent or Spent())
+            progress = replace(progress, spent=spent)
+        self._listener(progress)
+
+    async def _ask_models(self, corpus: Corpus, reason: str) -> int | None:
+        """Ask each model one word, where one is needed, and return the width of the vectors."""
+        if await self._asks_nobody(corpus, reason):
+            return None
+        return await ask_models_once(
+            self._resolved, self._resources, indexed_width=self._indexed_width()
+        )
+
+    async def _asks_nobody(self, corpus: Corpus, reason: str) -> bool:
+        """Tell whether there is no text, or the index holds the same, whatever its files' names."""
+        if not corpus.prepared.text_units:
+            return True
+        return reason == DOCUMENTS_CHANGED and await asyncio.to_thread(
+            self.holds, self._folder.published(), corpus
+        )
+
+    def _check_space(self, corpus: Corpus) -> None:
+        """Find out whether the disk can take the index, before a model is asked.
+
+        Raises:
+            IndexingError: There is too little room.
+        """
+        record = self._folder.record()
+        width = (record.vector_size if record else 0) or _USUAL_WIDTH
+        needed = self.needed_bytes(corpus, width) + _SPARE_BYTES
+        free = self._free_bytes(self._folder.root)
+        if free < needed:
+            raise IndexingError(
+                f"the index of tool {self._tool.name!r} needs about {in_megabytes(needed)} in "
+                f"{self._folder.root}, and {in_megabytes(free)} are free: make room, and build "
+                "again. No model was asked"
+            )
 
     @asynccontextmanager
     async def _in_time(self) -> AsyncIterator[None]:
@@ -228,44 +432,47 @@ class Indexer(ABC, Generic[Record]):
         )
         return record.vector_size if is_same else 0
 
-    async def _read(self, source: Path) -> Corpus:
+    async def _read(self, source: Path, generation: str) -> Corpus:
         self._on_progress(Progress(step="read"))
         options = read_options(self._tool, self._execution)
-        reading = await asyncio.to_thread(read_source, source, options)
+        reading = await asyncio.to_thread(read_source, source, options, hashes=self._hashes)
+        prepared = await asyncio.to_thread(prepare, reading.documents, *self.chunking)
+        for step, found in (("read", prepared.documents), ("chunk", prepared.text_units)):
+            self._on_progress(Progress(step=step, done=len(found), total=len(found)))
         return Corpus(
             tool_name=self._tool.name,
             source=source,
             reading=reading,
-            prepared=await asyncio.to_thread(prepare, reading.documents, *self.chunking),
+            prepared=prepared,
             settings=self.shaping_settings(),
-            generation=self._folder.new_generation(),
+            generation=generation,
         )
 
     async def _publish(self, corpus: Corpus) -> Record:
         """Fill the generation, then replace the record; half a generation serves nobody."""
         try:
-            record = await self.fill(corpus)
+            with self._resources.used_by(self._folder.root, corpus.generation) as taken:
+                filled = await self.fill(corpus)
+                spending = self._spending(filled.spending, taken())
+            files = await to_its_end(self._folder.mark_files, corpus.generation)
+            record = replace(filled, files=files, spending=spending)
             self._on_progress(Progress(step="publish", done=0, total=1))
             await asyncio.sleep(0)  # who cancelled it by now is told that the index is as it was
             self._folder.commit(record)
+            self._resources.keep_uses(self._folder.root, corpus.generation)
             self._on_progress(Progress(step="publish", done=1, total=1))
         except BaseException:
             self._folder.discard(corpus.generation)
             raise
         return record
 
-
-async def to_its_end(
-    function: Callable[Parameters, Result], *args: Parameters.args, **kwargs: Parameters.kwargs
-) -> Result:
-    """Run ``function`` in a thread and wait for it also when cancelled: a thread cannot be stopped.
-
-    What it writes is then whole before the lock is given back, or its folder deleted.
-    """
-    running = asyncio.ensure_future(asyncio.to_thread(function, *args, **kwargs))
-    try:
-        return await asyncio.shield(running)
-    except asyncio.CancelledError:
-        await asyncio.wait([running])
-        running.exception()  # the cancellation is what the caller hears of
-        raise
+    def _spending(self, elsewhere: Spending, taken: int) -> Spending:
+        """Return what the build cost, here and in another process, and all builds so far."""
+        here = () if self._keeper is None else self._keeper.spent
+        if self._keeper is not None:
+            self._keeper.note()
+        return Spending(
+            build=summed([*here, *elsewhere.build]),
+            total=self._folder.ledger.rows(),
+            taken=taken + elsewhere.taken,
+        )

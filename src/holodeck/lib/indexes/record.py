@@ -13,7 +13,9 @@ from typing import Any, Self, TypeVar
 
 from pydantic import TypeAdapter
 
-from holodeck.lib.contracts import BuildAccount
+from holodeck.lib.contracts import BuildAccount, Spending
+from holodeck.lib.indexes.files import FileMark
+from holodeck.lib.indexes.set_aside import set_aside
 
 __all__ = ["IndexRecord", "read_record", "write_record"]
 
@@ -34,9 +36,12 @@ class IndexRecord:
         settings: Each setting that shapes the index, by its YAML name.
         generation: The name of the generation that holds the index.
         vector_size: Numbers in a vector; 0 where there are none.
+        files: Every file of the generation, by its path below the index's folder; empty where
+            another program built it.
         skipped: Files that are not in the index, by relative path, and why.
         warnings: What the builder of the index should know.
         account: What became of every piece of the build; ``None``: there are no pieces.
+        spending: What the build cost, and all builds up to it.
     """
 
     tool_name: str
@@ -47,10 +52,12 @@ class IndexRecord:
     config_hash: str = ""
     generation: str = ""
     vector_size: int = 0
+    files: Mapping[str, FileMark] = field(default_factory=dict)
     settings: Mapping[str, str] = field(default_factory=dict)
     skipped: Mapping[str, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     account: BuildAccount | None = None
+    spending: Spending = field(default_factory=Spending)
 
     @property
     def counts(self) -> dict[str, int]:
@@ -106,6 +113,8 @@ def write_record(path: Path, content: Mapping[str, Any]) -> None:
             json.dump(content, stream, indent=2, ensure_ascii=False, sort_keys=True)
             stream.flush()
             os.fsync(stream.fileno())
+        if path.is_dir():
+            set_aside(path)
         staged.replace(path)
     finally:
         staged.unlink(missing_ok=True)

@@ -6,23 +6,24 @@ import logging
 import os
 import sqlite3
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
-from filelock import FileLock
+from filelock import FileLock, Timeout
 
 from holodeck.errors import ConfigError
 
-__all__ = ["DatabaseFile"]
+__all__ = ["BUSY_SECONDS", "DatabaseFile"]
 
 T = TypeVar("T")
 
 logger = logging.getLogger(__name__)
 
-_BUSY_SECONDS = 60.0
+BUSY_SECONDS = 60.0
 _DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+_HELD = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 
 
 class DatabaseFile:
@@ -38,14 +39,27 @@ class DatabaseFile:
         schema: SQL that makes the tables where they are not.
         version: Of the schema.
         what: The file's name in messages.
+        busy_seconds: How long to wait while another process writes.
+        upgrades: Version → SQL that makes the next one of it; each older version needs a row.
     """
 
-    def __init__(self, path: Path, *, schema: str, version: int, what: str) -> None:
+    def __init__(
+        self,
+        path: Path,
+        *,
+        schema: str,
+        version: int,
+        what: str,
+        busy_seconds: float = BUSY_SECONDS,
+        upgrades: Mapping[int, str] | None = None,
+    ) -> None:
         self.path = path
         self.moved_aside: list[Path] = []
         self._schema = schema
         self._version = version
         self._what = what
+        self._busy_seconds = busy_seconds
+        self._upgrades = dict(upgrades or {})
         self._inherited: list[sqlite3.Connection] = []
         self._begin()
 
@@ -69,7 +83,7 @@ class DatabaseFile:
             try:
                 return work(self._opened())
             except sqlite3.DatabaseError as error:
-                if not _is_damage(error):
+                if _kind_of(error) not in _DAMAGE:
                     raise self._unusable(error) from error
                 self._move_aside()
             try:
@@ -95,7 +109,7 @@ class DatabaseFile:
         """Keep others from opening or moving the file meanwhile."""
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            with FileLock(f"{self.path}.lock"):
+            with FileLock(f"{self.path}.lock", timeout=self._busy_seconds):
                 yield
         except OSError as error:
             raise self._unusable(error) from error
@@ -104,7 +118,7 @@ class DatabaseFile:
         os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))
         self._inode = self.path.stat().st_ino
         connection = sqlite3.connect(
-            self.path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
+            self.path, timeout=self._busy_seconds, isolation_level=None, check_same_thread=False
         )
         try:
             self._prepare(connection)
@@ -122,9 +136,19 @@ class DatabaseFile:
                 f"{self._what} {self.path} was written by a newer release: upgrade holodeck, or "
                 "name another folder in execution.cache_dir"
             )
-        connection.executescript(
-            f"BEGIN IMMEDIATE; {self._schema}; PRAGMA user_version = {self._version}; COMMIT;"
-        )
+        # Another process may upgrade it at the same moment: read again under the lock of writers.
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            (version,) = connection.execute("PRAGMA user_version").fetchone()
+            for older in range(version or self._version, self._version):
+                connection.execute(self._upgrades[older])
+            for statement in self._schema.split(";"):
+                connection.execute(statement)
+            connection.execute(f"PRAGMA user_version = {self._version}")
+        except BaseException:
+            connection.execute("ROLLBACK")
+            raise
+        connection.execute("COMMIT")
 
     def _move_aside(self) -> None:
         self.close()
@@ -151,12 +175,18 @@ class DatabaseFile:
         return aside
 
     def _unusable(self, error: Exception) -> ConfigError:
+        if isinstance(error, Timeout) or _kind_of(error) in _HELD:
+            return ConfigError(
+                f"{self._what} {self.path} has been held by another process for "
+                f"{self._busy_seconds:g} s: let that one end and run again, or name another folder "
+                "in execution.cache_dir"
+            )
         return ConfigError(
             f"{self._what} {self.path} cannot be used ({error}): make it writable and the disk "
-            "not full, or name another folder in execution.cache_dir"
+            "not full, name another folder in execution.cache_dir, or set execution.cache: false"
         )
 
 
-def _is_damage(error: sqlite3.DatabaseError) -> bool:
+def _kind_of(error: Exception) -> int:
     # The low byte is the kind of error, the others its detail.
-    return (getattr(error, "sqlite_errorcode", 0) & 0xFF) in _DAMAGE
+    return int(getattr(error, "sqlite_errorcode", 0)) & 0xFF

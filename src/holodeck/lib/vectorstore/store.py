@@ -185,9 +185,8 @@ def open_store(folder: Path) -> ChunkStore:
         table = lancedb.connect(str(folder)).open_table(_TABLE)
         found = table.search().select(["id", "vector"]).limit(table.count_rows()).to_arrow()
     except (OSError, RuntimeError, ValueError) as error:
-        raise TableNotFoundError(
-            f"the index in {folder} cannot be opened ({type(error).__name__}: {error}): build "
-            "it again with 'holodeck index --force'"
+        raise TableNotFoundError.of(
+            f"the chunks in {folder} cannot be opened ({type(error).__name__}: {error})"
         ) from error
     found = found.sort_by("id")
     matrix = np.asarray(found["vector"].combine_chunks().flatten(), dtype=np.float32)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Iterable, Mapping
 
 import pytest
 
-from holodeck.errors import AuthenticationError, ContentFilterError, ProviderError
+from holodeck.errors import AuthenticationError, ContentFilterError, CostLimitError, ProviderError
 from holodeck.lib.contracts import ChatReply, CommunityContext, ContextEntity
 from holodeck.lib.graphrag.prompted_index import PromptedIndexSteps
 from holodeck.lib.graphrag.untrusted import DATA_NOTICE
@@ -134,15 +135,84 @@ async def test_replies_that_another_reader_read_are_read_again(reading: object) 
     assert await again.extract("x") == accepted
 
 
-async def test_a_broken_chain_is_asked_again() -> None:
-    """What fails half way gives what it has and says so, and keeps nothing for the next run."""
+async def test_a_broken_chain_goes_on_where_it_broke() -> None:
+    """What fails half way gives what it has and says so; the next run asks for the rest alone."""
     memo = Notebook()
     broken, _ = steps([ANN, ProviderError("down")], gleanings=1, memo=memo)
     found = await broken.extract("x")
 
     assert [entity.title for entity in found.entities] == ["Ann"]
     assert str(found.incomplete) == "down"
-    assert memo.kept == {}
+
+    whole, asked = steps([BOB], gleanings=1, memo=memo)
+    found = await whole.extract("x")
+
+    assert [entity.title for entity in found.entities] == ["Ann", "Bob"]
+    assert found.incomplete is None
+    assert [len(request.messages) for request in asked.requests] == [3]
+
+
+@pytest.mark.parametrize("paid", range(6))
+async def test_a_stopped_chain_asks_again_for_nothing(paid: int) -> None:
+    """Wherever it stops, the passes that were accepted are not asked for again.
+
+    A word on whether there is more is asked for again, since by itself it is no pass.
+    """
+    script = [ANN, BOB, "Y", "<|COMPLETE|>", "Y", "<|COMPLETE|>"]
+    reference, _ = steps(script, gleanings=3)
+    whole = await reference.extract("x")
+    memo = Notebook()
+    stop = CostLimitError("stop")
+    stopped, _ = steps([*script[:paid], stop], gleanings=3, memo=memo)
+    with pytest.raises(CostLimitError):
+        await stopped.extract("x")
+    kept = paid - (paid in (3, 5))
+    resumed, asked = steps(script[kept:], gleanings=3, memo=memo)
+
+    assert await resumed.extract("x") == whole
+    assert len(asked.requests) == len(script) - kept
+
+
+async def test_one_gleaning_more_pays_for_that_one() -> None:
+    """Raising ``max_gleanings`` asks for the further pass, not for those before it."""
+    memo = Notebook()
+    first, _ = steps([ANN], memo=memo)
+    await first.extract("x")
+    more, asked = steps([BOB], gleanings=1, memo=memo)
+
+    assert [e.title for e in (await more.extract("x")).entities] == ["Ann", "Bob"]
+    assert [request.purpose for request in asked.requests] == ["glean"]
+
+
+@pytest.mark.parametrize("memo", [None, Notebook()], ids=["no memo", "memo"])
+async def test_the_same_is_asked_once(memo: Notebook | None) -> None:
+    """Two prompts that are the same, at once or one after the other, are one call."""
+    made, asked = steps([ANN, "a summary", REPORT], memo=memo)
+    report = CommunityContext(
+        entities=(ContextEntity(number=1, title="a", description="b"),), relationships=()
+    )
+
+    found = await asyncio.gather(made.extract("x"), made.extract("x"))
+    said = await asyncio.gather(*(made.summarize("a", ["b", "c"]) for _ in range(3)))
+    told = [await made.report(report) for _ in range(2)]
+
+    assert found[0] == found[1] == await made.extract("x")
+    assert set(said) == {"a summary"}
+    assert told[0] == told[1]
+    assert len(asked.requests) == 3
+
+
+async def test_who_waits_for_a_failure_asks_for_itself() -> None:
+    """An error is not shared: it may pass."""
+    made, asked = steps([ProviderError("down"), ANN])
+
+    first, second = await asyncio.gather(
+        made.extract("x"), made.extract("x"), return_exceptions=True
+    )
+
+    assert isinstance(first, ProviderError)
+    assert not isinstance(second, BaseException)
+    assert len(asked.requests) == 2
 
 
 async def test_a_wrong_key_in_a_further_pass_is_no_failure_of_the_chunk() -> None:
@@ -155,12 +225,12 @@ async def test_a_wrong_key_in_a_further_pass_is_no_failure_of_the_chunk() -> Non
 
 @pytest.mark.parametrize("setting", ["temperature", "text", "gleanings"])
 async def test_what_shapes_a_reply_is_part_of_its_key(setting: str) -> None:
-    """Another temperature, text or number of passes is another chain."""
+    """Another temperature or text is another chain; a further pass is asked for."""
     memo = Notebook()
     first, _ = steps([ANN], memo=memo)
     await first.extract("x")
     other, chat = steps(
-        [ANN, BOB],
+        [ANN],
         memo=memo,
         gleanings=1 if setting == "gleanings" else 0,
         temperature=0.5 if setting == "temperature" else 0.0,
@@ -239,6 +309,84 @@ async def test_a_reply_that_is_cut_twice_gives_its_whole_records() -> None:
     assert found.dropped == {"entity cut off in the middle": 1}
 
 
+@pytest.mark.parametrize("second", ["", "I can't help with that.", "Well now."])
+async def test_what_could_be_used_outlives_a_second_reply_that_cannot(second: str) -> None:
+    """Asking again never costs what the first reply held."""
+    made, _ = steps([f'{ANN}\n##\n("entity"<|>Bob<|>per', second])
+    found = await made.extract("x")
+
+    assert [entity.title for entity in found.entities] == ["Ann"]
+    assert found.repairs == {"asked again": 1}
+
+
+async def test_a_reply_of_which_most_is_lost_is_asked_for_once_more() -> None:
+    """A second one may do better; else what can be read of it is used and the rest counted."""
+    lossy = f'{ANN}##("x"<|>y<|>z)##("x"<|>y<|>w)<|COMPLETE|>'
+    better, chat = steps([lossy, f"{ANN}##{BOB}<|COMPLETE|>"])
+    as_bad, _ = steps([lossy, lossy])
+
+    assert len((await better.extract("x")).entities) == 2
+    assert "2 of its 3 records" in chat.requests[1].messages[0].content
+    assert (await as_bad.extract("x")).dropped == {"record of an unknown kind": 2}
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Lo siento, no puedo ayudar con eso.",
+        "申し訳ありませんが、お手伝いできません。",
+        "Es tut mir leid, dabei kann ich nicht helfen.",
+    ],
+)
+async def test_a_refusal_in_any_language_is_a_failure(words: str) -> None:
+    """Words alone, twice, are no answer, whatever they say."""
+    made, _ = steps([words, words])
+
+    with pytest.raises(ProviderError, match="no records and no end marker"):
+        await made.extract("x")
+
+
+async def test_words_before_an_end_marker_are_asked_about() -> None:
+    """Only said twice they mean that the text names nothing; a refusal is none all the same."""
+    words = "Aquí no hay nada.\n<|COMPLETE|>"
+    nothing, _ = steps([words, words])
+    mended, _ = steps([words, f"{ANN}<|COMPLETE|>"])
+    refused, _ = steps(["I can't help with that. <|COMPLETE|>"] * 2)
+
+    assert (await nothing.extract("x")).repairs == {"asked again": 1}
+    assert [e.title for e in (await mended.extract("x")).entities] == ["Ann"]
+    with pytest.raises(ContentFilterError, match="refused"):
+        await refused.extract("x")
+
+
+async def test_records_that_cannot_be_read_are_never_an_empty_text() -> None:
+    """An end marker below them changes nothing."""
+    yaml = '"name": "Ann", "kind": "person"\n"name": "Bob", "kind": "person"\n<|COMPLETE|>'
+    made, _ = steps([yaml, yaml])
+
+    with pytest.raises(ProviderError, match="records are in another format"):
+        await made.extract("x")
+
+
+async def test_halves_of_characters_reach_no_table_and_no_store() -> None:
+    """JSON may hold what no text file can."""
+    memo = Notebook()
+    made, _ = steps([ANN.replace("Orion", "O\ud800") + "<|COMPLETE|>"], memo=memo)
+    found = await made.extract("x")
+
+    assert found.entities[0].description == "runs O?"
+    assert all(text.encode("utf-8") for text in memo.kept.values())
+
+
+async def test_a_further_pass_that_is_cut_is_asked_for_once_more() -> None:
+    """What is gleaned is as complete as what was found at first."""
+    made, _ = steps([ANN, '("entity"<|>Bob<|>per', f"{BOB}<|COMPLETE|>"], gleanings=1)
+    found = await made.extract("x")
+
+    assert [entity.title for entity in found.entities] == ["Ann", "Bob"]
+    assert found.dropped == {}
+
+
 async def test_a_further_pass_without_content_is_asked_for_once_more() -> None:
     """An empty turn is never sent back to the model, nor counted as nothing more."""
     made, chat = steps([ANN, "", BOB], gleanings=1)
@@ -306,12 +454,33 @@ async def test_claims_are_read_from_every_reply() -> None:
         ],
         gleanings=1,
     )
-    claims = await made.claims("x")
+    found = await made.claims("x")
 
-    assert [(c.subject, c.object, c.status, c.start_date) for c in claims] == [
+    assert [(c.subject, c.object, c.status, c.start_date) for c in found.claims] == [
         ("ACME", "", "TRUE", ""),
         ("BOB", "ACME", "SUSPECTED", "2015-01-01"),
     ]
+
+
+async def test_claims_of_a_first_pass_outlive_a_further_one_that_fails() -> None:
+    """What was found is there, with why it is not all."""
+    made, _ = steps(
+        ["(ACME<|><|>FRAUD<|>TRUE<|><|><|>it cheated<|>q)<|COMPLETE|>", ProviderError("down")],
+        gleanings=1,
+    )
+    found = await made.claims("x")
+
+    assert [claim.subject for claim in found.claims] == ["ACME"]
+    assert str(found.incomplete) == "down"
+
+
+async def test_a_further_pass_for_claims_is_reminded_of_claims() -> None:
+    """An empty turn is asked for again in the words of what is asked for."""
+    claim = "(ACME<|><|>FRAUD<|>TRUE<|><|><|>it cheated<|>q)<|COMPLETE|>"
+    made, chat = steps([claim, "", "<|COMPLETE|>"], gleanings=1)
+    await made.claims("x")
+
+    assert "Give every claim" in chat.requests[-1].messages[-1].content
 
 
 async def test_a_bad_report_is_asked_for_once_more() -> None:
