@@ -13,6 +13,7 @@ from typing import Any
 from holodeck.config.loader import LoadedAgent
 from holodeck.config.problems import FieldPath
 from holodeck.errors import ConfigError, SourceNotFoundError
+from holodeck.lib.foreign_tables import find_foreign_tables
 from holodeck.lib.paths import resolve_cache_dir, resolve_source, resolve_storage_dir
 from holodeck.models.tool import VectorstoreTool
 
@@ -77,7 +78,12 @@ def _checks(agent: LoadedAgent, tool_name: str | None) -> Iterator[Callable[[], 
         for number, tool in enumerate(agent.config.tools)
         if isinstance(tool, VectorstoreTool)
     ]
-    chosen = [number for number, tool in tools if tool_name in (None, tool.name)]
+    read_only = {number for number, tool in tools if _is_only_read(agent, tool)}
+    chosen = [
+        number
+        for number, tool in tools
+        if tool_name in (None, tool.name) and number not in read_only
+    ]
     yield agent.instructions
     named = dict(tools)
     for number in chosen:
@@ -85,8 +91,18 @@ def _checks(agent: LoadedAgent, tool_name: str | None) -> Iterator[Callable[[], 
     for number in chosen:
         yield partial(_check_storage, agent, named[number], number)
     for (one, first), (other, second) in combinations(tools, 2):
-        if one in chosen or other in chosen:
+        if (one in chosen or other in chosen) and not read_only & {one, other}:
             yield partial(_check_apart, agent, first, second, other)
+
+
+def _is_only_read(agent: LoadedAgent, tool: VectorstoreTool) -> bool:
+    """Tell whether the tool's index is one of the graphrag library's: nothing is built then."""
+    if tool.graphrag is None or tool.graphrag.storage_dir is None:
+        return False
+    try:
+        return find_foreign_tables(resolve_storage_dir(tool, agent.base_dir)) is not None
+    except (ConfigError, OSError):  # told where the folder itself is checked
+        return False
 
 
 def _check_source(agent: LoadedAgent, tool: VectorstoreTool, number: int) -> None:

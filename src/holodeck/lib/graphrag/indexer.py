@@ -118,6 +118,30 @@ class GraphRAGIndexer(Indexer[IndexMetadata]):
         """Return every setting, prompt and version that shapes the index, by its YAML name."""
         return shaping_settings(self._resolved, self._resources)
 
+    async def build_index(
+        self, source_path: Path, force: bool = False, *, retry_failed: RetryFailed = False
+    ) -> IndexMetadata:
+        """Build or update the index, unless it is up to date; one of others stays as it is.
+
+        Raises:
+            ConfigError: An index of others was to be built anew.
+            IndexingError: As for every engine.
+        """
+        if not self.storage.is_foreign:
+            return await super().build_index(source_path, force, retry_failed=retry_failed)
+        if force:
+            self.storage.refuse_foreign()
+        self.built = False
+        return self.storage.published()
+
+    def stale_reason(
+        self, source: Path, force: bool = False, retry_failed: RetryFailed = False
+    ) -> str | None:
+        """Return why the index must be built, or ``None``: up to date, or of others."""
+        if self.storage.is_foreign:
+            return None
+        return super().stale_reason(source, force, retry_failed)
+
     def check_always(self) -> None:
         """Refuse a settings file whose models the library could not reach."""
         check_settings_file(self._resolved)

@@ -15,7 +15,7 @@ try:
 except ImportError:  # Windows: an open file cannot be deleted there, which serves the same end
     fcntl = None  # type: ignore[assignment]
 
-__all__ = ["Lease", "delete_unless_leased", "is_leased"]
+__all__ = ["Lease", "NoLease", "delete_unless_leased", "is_leased"]
 
 _LEASE_FILE = ".lease"
 
@@ -41,6 +41,13 @@ class Lease:
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
+
+
+class NoLease(Lease):
+    """Of what is never swept: nothing is locked, and nothing written."""
+
+    def __init__(self) -> None:
+        self._descriptor = None
 
 
 def is_leased(folder: Path) -> bool:
