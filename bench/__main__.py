@@ -5,13 +5,14 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from bench import gold, query, replies, retrieval
+from bench import gold, index, query, replies, retrieval
 
 BENCHES = {
     "gold": gold.run,
     "replies": replies.run,
     "retrieval": retrieval.run,
     "query": query.run,
+    "index": index.run,
 }
 """Name → function of the folder with data from outside, or None."""
 

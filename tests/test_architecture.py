@@ -39,7 +39,7 @@ ROOMS: dict[str, frozenset[str]] = {
     "data": frozenset(),
     "models": frozenset({"errors"}),
     "base": BASE | {"data"},
-    "config": BASE,
+    "config": BASE | {"providers", "resources"},
     "readers": BASE,
     "chunking": BASE,
     "providers": BASE,
@@ -60,6 +60,7 @@ ROOM_OF_MODULE = {
     **dict.fromkeys(BASE_MODULES, "base"),
     "resolution": "resources",
     "preflight": "resources",
+    "unused_settings": "resources",
 }
 """Modules directly below ``lib`` whose room has another name."""
 
@@ -76,6 +77,8 @@ ONLY_IN: dict[str, tuple[str, ...]] = {
     "openai": ("lib/providers",),
     "pydantic_ai": ("lib/test_runner",),
     "pypdf": ("lib/readers",),
+    "markitdown": ("lib/readers",),
+    "openpyxl": ("lib/readers",),
     "tiktoken": ("lib/tokens.py",),
     "rouge_score": ("lib/test_runner/metrics",),
     "sacrebleu": ("lib/test_runner/metrics",),

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from holodeck.errors import ConfigError, HolodeckError, IndexingError, SearchError
     from holodeck.lib.graphrag.engine import GraphRAGEngine
     from holodeck.lib.results import SearchResult, Source
+    from holodeck.lib.test_runner.agent_factory import create_agent
     from holodeck.models.agent import AgentConfig
     from holodeck.models.tool import GraphRAGConfig, GraphRAGModelConfig, VectorstoreTool
     from holodeck.tools.vectorstore_tool import VectorStoreTool
@@ -33,6 +34,7 @@ __all__ = [
     "VectorStoreTool",
     "VectorstoreTool",
     "__version__",
+    "create_agent",
     "load_agent",
 ]
 
@@ -49,6 +51,7 @@ _PLACES = {
     "Source": "holodeck.lib.results:Source",
     "VectorStoreTool": "holodeck.tools.vectorstore_tool:VectorStoreTool",
     "VectorstoreTool": "holodeck.models.tool:VectorstoreTool",
+    "create_agent": "holodeck.lib.test_runner.agent_factory:create_agent",
     "load_agent": "holodeck.config.loader:load_agent",
 }
 

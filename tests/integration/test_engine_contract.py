@@ -63,6 +63,7 @@ class TestGraphEngine(EngineContract):
 
     engine: ClassVar[str] = "graphrag"
     takes_embedder = False
+    names_embedders = False
     supports_answers = True
     has_graph = True
 

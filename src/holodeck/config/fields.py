@@ -11,7 +11,7 @@ from pydantic.fields import FieldInfo
 
 from holodeck.config.problems import FieldPath
 
-__all__ = ["aliases", "bounds", "field_at", "model_at", "nearest_key"]
+__all__ = ["aliases", "as_written", "bounds", "field_at", "model_at", "nearest_key"]
 
 
 def model_at(root: type[BaseModel], path: FieldPath, data: object = None) -> type[BaseModel] | None:
@@ -39,6 +39,15 @@ def field_at(root: type[BaseModel], path: FieldPath, data: object = None) -> Fie
         path = path[:-1]
     model = model_at(root, path[:-1], data) if path else None
     return None if model is None else model.model_fields.get(str(path[-1]))
+
+
+def as_written(
+    root: type[BaseModel], path: FieldPath, lines: Mapping[FieldPath, int], data: object = None
+) -> FieldPath:
+    """Return ``path`` by the name that the file gives the setting, where it has several."""
+    field = None if path in lines else field_at(root, path, data)
+    others = () if field is None else aliases(field)
+    return next(((*path[:-1], name) for name in others if (*path[:-1], name) in lines), path)
 
 
 def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:  # Any: a type expression
@@ -92,6 +101,10 @@ def bounds(field: FieldInfo | None) -> str | None:
             if hasattr(rule, kind):
                 found[kind] = getattr(rule, kind)
     if "ge" in found and "le" in found:
-        return f"{found['ge']:g}-{found['le']:g}"
+        return f"{_number(found['ge'])}-{_number(found['le'])}"
     words = {"ge": "at least", "gt": "greater than", "le": "at most", "lt": "less than"}
-    return " and ".join(f"{words[kind]} {limit:g}" for kind, limit in found.items()) or None
+    return " and ".join(f"{words[kind]} {_number(limit)}" for kind, limit in found.items()) or None
+
+
+def _number(limit: float) -> str:
+    return f"{limit:,.0f}" if limit == int(limit) else f"{limit:g}"

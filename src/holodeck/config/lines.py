@@ -7,9 +7,9 @@ settings once aliases are written out.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import yaml
 
@@ -22,6 +22,8 @@ MAX_SETTINGS = 100_000
 
 MAX_DEPTH = 50
 """Mappings and lists inside one another."""
+
+Found = TypeVar("Found")
 
 _TAG = "tag:yaml.org,2002:"
 _SCALARS = frozenset(_TAG + name for name in ("str", "int", "float", "bool", "null", "timestamp"))
@@ -199,17 +201,10 @@ class _Reader:
             self.problems += part.problems
             if not isinstance(merged, dict):
                 continue
-            for key in merged.keys() - data.keys():
-                data[key] = merged[key]
-                self._take(part, (*path, key))
-
-    def _take(self, part: _Reader, path: FieldPath) -> None:
-        for other, line in part.lines.items():
-            if other[: len(path)] == path:
-                self.lines[other] = line
-        for other, text in part.expanded.items():
-            if other[: len(path)] == path:
-                self.expanded[other] = text
+            new = {key: value for key, value in merged.items() if key not in data}
+            data.update(new)
+            self.lines |= _taken(part.lines, len(path), new)
+            self.expanded |= _taken(part.expanded, len(path), new)
 
     def _key(self, node: yaml.Node, path: FieldPath) -> str | None:
         if isinstance(node, yaml.ScalarNode) and node.tag == _TAG + "str":
@@ -222,7 +217,9 @@ class _Reader:
             try:
                 return self._scalars.construct_object(node)
             except (ValueError, OverflowError) as error:
-                self._report(f"not a value of this form: {error}", self.lines[path], path)
+                is_number = node.tag == _TAG + "int"  # Python's words are about Python's limits
+                said = "more digits than any setting has" if is_number else str(error)
+                self._report(f"not a value of this form: {said}", self.lines[path], path)
                 return None
         self.expanded[path] = node.value
         try:
@@ -234,3 +231,10 @@ class _Reader:
 
     def _report(self, message: str, line: int, path: FieldPath) -> None:
         self.problems.append(Problem(message=message, line=line, path=path))
+
+
+def _taken(
+    found: Mapping[FieldPath, Found], depth: int, keys: Collection[str]
+) -> dict[FieldPath, Found]:
+    """Return what was found below these keys of a mapping that lies ``depth`` deep."""
+    return {at: value for at, value in found.items() if len(at) > depth and at[depth] in keys}

@@ -3,22 +3,33 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
 from holodeck.config.environment import expand, read_environment
+from holodeck.config.fields import as_written
 from holodeck.config.files import read_text
 from holodeck.config.lines import YamlSettings, read_settings
 from holodeck.config.messages import explain
-from holodeck.config.problems import FieldPath, Problem, field_name, problems_error
+from holodeck.config.problems import (
+    FieldPath,
+    Problem,
+    field_name,
+    field_path,
+    joined_error,
+    problems_error,
+)
 from holodeck.errors import ConfigError
 from holodeck.lib.imports import load_object
 from holodeck.lib.paths import openable, resolve_path
+from holodeck.lib.resolution import find_setting_problems
+from holodeck.lib.unused_settings import find_unused_settings
 from holodeck.models.agent import AgentConfig
 from holodeck.models.tool import VectorstoreTool
 
@@ -122,14 +133,29 @@ class LoadedAgent:
         told = self.config.instructions
         if told is None or told.file is None:
             return None if told is None else told.inline
-        file = resolve_path(told.file, self.base_dir)
-        if not file.is_file():
-            problem = "is a folder" if file.is_dir() else "does not exist"
-            raise self.error(f"{file} {problem}: name a text file", ("instructions", "file"))
-        text = read_text(file)
+        path: FieldPath = ("instructions", "file")
+        with self.blaming(path):
+            file = resolve_path(told.file, self.base_dir)
+            is_file, is_folder = file.is_file(), file.is_dir()
+        if not is_file:
+            problem = "is a folder" if is_folder else "does not exist"
+            raise self.error(f"{file} {problem}: name a text file", path)
+        with self.blaming(path):
+            text = read_text(file)
         if not text.strip():
-            raise self.error(f"{file} is blank: write the instructions", ("instructions", "file"))
+            raise self.error(f"{file} is blank: write the instructions", path)
         return text
+
+    @contextmanager
+    def blaming(self, path: FieldPath) -> Iterator[None]:
+        """Place what a path itself does wrong (a NUL, a name too long) at its setting."""
+        try:
+            yield
+        except ConfigError as error:
+            about = "" if error.file is None else f"{error.file} "
+            raise self.error(f"{about}{error.message}", path) from error
+        except OSError as error:
+            raise self.error(f"the path cannot be looked at ({error.strerror})", path) from error
 
     def error(
         self, message: str, path: FieldPath, kind: type[ConfigError] = ConfigError
@@ -138,6 +164,7 @@ class LoadedAgent:
 
         A setting that was left to its default is blamed on the mapping that it belongs to.
         """
+        path = as_written(AgentConfig, path, self.lines)
         written = path
         while written not in self.lines and written:
             written = written[:-1]
@@ -149,11 +176,14 @@ class LoadedAgent:
 
         A field that begins with ``model`` is the agent's own.
         """
-        parts: FieldPath = tuple((error.field or "").split("."))
-        if parts[0] != "model":
-            number = [tool.name for tool in self.config.tools].index(tool_name)
-            parts = ("tools", number, *parts) if error.field else ("tools", number)
+        parts = field_path(error.field or "")
+        if parts[:1] != ("model",):
+            parts = ("tools", self._numbers[tool_name], *parts)
         return self.error(error.message, parts, type(error))
+
+    @cached_property
+    def _numbers(self) -> Mapping[str, int]:
+        return {tool.name: number for number, tool in enumerate(self.config.tools)}
 
 
 def load_agent(file: str | Path, *, environ: Mapping[str, str] | None = None) -> LoadedAgent:
@@ -174,13 +204,29 @@ def load_agent(file: str | Path, *, environ: Mapping[str, str] | None = None) ->
     config, problems = _validate(settings)
     if config is None:
         raise problems_error(problems, path)
-    return LoadedAgent(
+    agent = LoadedAgent(
         config=config,
         file=path,
         base_dir=path.parent,
         environment=environment,
         lines=settings.lines,
     )
+    _refuse_unused(agent)
+    return agent
+
+
+def _refuse_unused(agent: LoadedAgent) -> None:
+    """Raise for settings that a model's provider cannot follow, all of them at once."""
+    model, judge = agent.config.model, agent.config.evaluations.judge
+    problems = [*find_unused_settings(model, model.provider, "model")]
+    if judge is not None:
+        problems += find_unused_settings(judge, judge.provider, "evaluations.judge")
+    found = [agent.error(one.message, field_path(one.field or ""), type(one)) for one in problems]
+    for tool in agent.config.vectorstore_tools:
+        found += [agent.placed(each, tool.name) for each in find_setting_problems(tool, model)]
+    different = {str(problem): problem for problem in found}
+    if different:
+        raise joined_error(sorted(different.values(), key=lambda problem: problem.line or 0))
 
 
 def _locate(file: str | Path) -> Path:

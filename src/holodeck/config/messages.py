@@ -16,7 +16,7 @@ from pydantic_core import ErrorDetails
 from holodeck.config.environment import variables_in
 from holodeck.config.fields import bounds, field_at, model_at, nearest_key
 from holodeck.config.lines import YamlSettings
-from holodeck.config.problems import FieldPath, Problem, field_name
+from holodeck.config.problems import FieldPath, Problem, field_name, field_path
 from holodeck.models.any_tool import TOOL_KIND_ERROR, TOOL_TAGS
 from holodeck.models.llm import UNION_TAGS
 
@@ -45,21 +45,17 @@ def explain(
     errors: Sequence[ErrorDetails], root: type[BaseModel], settings: YamlSettings
 ) -> list[Problem]:
     """Return one problem for each error of validating ``settings`` by ``root``."""
-    places = [_location(error) for error in errors]
+    above = {place[:end] for place in map(_location, errors) for end in range(len(place))}
     return [
         _problem(error, root, settings)
         for error in errors
         # A list whose items are wrong is also "too short"; the items say enough.
-        if error["type"] != "too_short" or not any(_is_below(p, _location(error)) for p in places)
+        if error["type"] != "too_short" or _location(error) not in above
     ]
 
 
 def _location(error: ErrorDetails) -> FieldPath:
     return tuple(part for part in error["loc"] if part not in (*UNION_TAGS, *TOOL_TAGS))
-
-
-def _is_below(path: FieldPath, above: FieldPath) -> bool:
-    return len(path) > len(above) and path[: len(above)] == above
 
 
 def _problem(error: ErrorDetails, root: type[BaseModel], settings: YamlSettings) -> Problem:
@@ -128,7 +124,7 @@ def _blamed(
     Where that setting is left to its default, the first other one named is where the mend goes.
     """
     first = re.match(r"[a-z_]+(\[\d+\])?(\.[a-z_]+)*", message)
-    begins = location + _parse(first[0]) if first else location
+    begins = location + field_path(first[0]) if first else location
     if begins in settings.lines:
         return begins
     if field_at(root, begins, settings.data) is None:
@@ -140,11 +136,6 @@ def _named(message: str, location: FieldPath, settings: YamlSettings) -> Iterato
     for word in re.findall(r"[a-z_]+", message):
         if (*location, word) in settings.lines:
             yield (*location, word)
-
-
-def _parse(name: str) -> FieldPath:
-    parts = re.findall(r"[a-z_]+|\d+", name)
-    return tuple(int(part) if part.isdigit() else part for part in parts)
 
 
 def _known(location: FieldPath, settings: YamlSettings) -> FieldPath:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
-from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +32,7 @@ _INDEX_SETTINGS = {
     "default": ("embedding_model", "embedding_dimensions", "chunk_size", "chunk_overlap"),
     "graphrag": ("embedding_model",),
 }
-_READING_SETTINGS = ("strict", "allow_external_links", "encoding_fallback")
+_READING_SETTINGS = ("chunk_ends", "strict", "allow_external_links", "encoding_fallback")
 
 
 def validate_paths(agent: LoadedAgent) -> None:
@@ -48,128 +47,157 @@ def validate_paths(agent: LoadedAgent) -> None:
 
 
 def find_path_problems(agent: LoadedAgent, tool_name: str | None = None) -> list[ConfigError]:
-    """Return an error for every path that cannot work.
+    """Return an error for every path that cannot work; the time grows with the number of tools.
 
     Args:
         agent: The agent.
         tool_name: Look only at what concerns this tool; default: all of them.
     """
-    found = _errors_of(_checks(agent, tool_name))
+    found = _errors_of([agent.instructions])
+    places, unusable = _places(agent)
+    found += [error for name, error in unusable if tool_name in (None, name)]
+    chosen = [place for place in places if tool_name in (None, place.tool.name)]
+    found += _errors_of(partial(_check_source, agent, place) for place in chosen)
+    documents = _documents_below(places)
+    found += _errors_of(partial(_check_storage, agent, place, documents) for place in chosen)
+    found += [
+        error
+        for names, error in _overlaps(agent, places)
+        if tool_name is None or tool_name in names
+    ]
     cache_is_named = ("execution", "cache_dir") in agent.lines
     # By default the cache lies beside the indexes: what is in their way is named once.
     if agent.config.execution.cache and (cache_is_named or not found):
-        found += _errors_of([partial(_check_cache, agent)])
-    return found
+        found += _errors_of([partial(_check_cache, agent, documents)])
+    return list({str(error): error for error in found}.values())
 
 
 def _errors_of(checks: Iterable[Callable[[], object]]) -> list[ConfigError]:
-    found: dict[str, ConfigError] = {}
+    found: list[ConfigError] = []
     for check in checks:
         try:
             check()
         except ConfigError as error:
-            found.setdefault(str(error), error)
-    return list(found.values())
+            found.append(error)
+    return found
 
 
-def _checks(agent: LoadedAgent, tool_name: str | None) -> Iterator[Callable[[], object]]:
-    tools = [
-        (number, tool)
-        for number, tool in enumerate(agent.config.tools)
-        if isinstance(tool, VectorstoreTool)
-    ]
-    read_only = {number for number, tool in tools if _is_only_read(agent, tool)}
-    chosen = [
-        number
-        for number, tool in tools
-        if tool_name in (None, tool.name) and number not in read_only
-    ]
-    yield agent.instructions
-    named = dict(tools)
-    for number in chosen:
-        yield partial(_check_source, agent, named[number], number)
-    for number in chosen:
-        yield partial(_check_storage, agent, named[number], number)
-    for (one, first), (other, second) in combinations(tools, 2):
-        if (one in chosen or other in chosen) and not read_only & {one, other}:
-            yield partial(_check_apart, agent, first, second, other)
+@dataclass(frozen=True, kw_only=True)
+class _Place:
+    """Where one tool's documents and index lie, each path looked up once."""
+
+    number: int
+    tool: VectorstoreTool
+    source: Path
+    storage: Path
 
 
-def _is_only_read(agent: LoadedAgent, tool: VectorstoreTool) -> bool:
-    """Tell whether the tool's index is one of the graphrag library's: nothing is built then."""
-    if tool.graphrag is None or tool.graphrag.storage_dir is None:
+def _places(agent: LoadedAgent) -> tuple[list[_Place], list[tuple[str, ConfigError]]]:
+    """Return the place of each tool, and name and error of those that can have none."""
+    places: list[_Place] = []
+    unusable: list[tuple[str, ConfigError]] = []
+    for number, tool in enumerate(agent.config.tools):
+        if not isinstance(tool, VectorstoreTool):
+            continue
+        try:
+            with agent.blaming(("tools", number, "source")):
+                source = resolve_source(tool, agent.base_dir)
+            with agent.blaming(_storage_path(agent, number)):
+                storage = resolve_storage_dir(tool, agent.base_dir)
+        except ConfigError as error:
+            unusable.append((tool.name, error))
+        else:
+            if _is_only_read(tool, storage):
+                continue  # nothing is built of its documents, and nothing written to its folder
+            places.append(_Place(number=number, tool=tool, source=source, storage=storage))
+    return places, unusable
+
+
+def _is_only_read(tool: VectorstoreTool, storage: Path) -> bool:
+    """Tell whether the tool's index is one that the graphrag library's command line built."""
+    if tool.graphrag is None:
         return False
     try:
-        return find_foreign_tables(resolve_storage_dir(tool, agent.base_dir)) is not None
-    except (ConfigError, OSError):  # told where the folder itself is checked
+        return find_foreign_tables(storage) is not None
+    except OSError:  # told where the folder itself is looked at
         return False
 
 
-def _check_source(agent: LoadedAgent, tool: VectorstoreTool, number: int) -> None:
-    path: FieldPath = ("tools", number, "source")
-    with _blaming(agent, path):
-        source = resolve_source(tool, agent.base_dir)
-        is_there = source.exists()
+def _documents_below(places: Iterable[_Place]) -> dict[Path, Path]:
+    """Return folder → documents that it is or holds, for every folder that does."""
+    found: dict[Path, Path] = {}
+    for place in places:
+        for folder in (place.source, *place.source.parents):
+            found.setdefault(folder, place.source)
+    return found
+
+
+def _check_source(agent: LoadedAgent, place: _Place) -> None:
+    path: FieldPath = ("tools", place.number, "source")
+    with agent.blaming(path):
+        is_there = place.source.exists()
     if not is_there:
         raise agent.error(
-            f"Source path not found: {source}; put the documents there or mend the path",
+            f"Source path not found: {place.source}; put the documents there or mend the path",
             path,
             SourceNotFoundError,
         )
 
 
-def _check_cache(agent: LoadedAgent) -> None:
+def _check_cache(agent: LoadedAgent, documents: Mapping[Path, Path]) -> None:
     path: FieldPath = ("execution", "cache_dir")
-    with _blaming(agent, path):
+    with agent.blaming(path):
         cache = resolve_cache_dir(agent.config.execution, agent.base_dir)
+    _refuse_documents("cache folder", cache, documents, agent, path)
     _check_writable(agent, cache, path)
 
 
-@contextmanager
-def _blaming(agent: LoadedAgent, path: FieldPath) -> Iterator[None]:
-    """Place what a path itself does wrong (a NUL, a name too long) at its setting."""
-    try:
-        yield
-    except ConfigError as error:
-        raise agent.error(error.message, path) from error
-    except OSError as error:
-        raise agent.error(f"the path cannot be looked at ({error.strerror})", path) from error
+def _check_storage(agent: LoadedAgent, place: _Place, documents: Mapping[Path, Path]) -> None:
+    path = _storage_path(agent, place.number)
+    _refuse_documents("index folder", place.storage, documents, agent, path)
+    _check_writable(agent, place.storage, path)
 
 
-def _check_storage(agent: LoadedAgent, tool: VectorstoreTool, number: int) -> None:
-    path = _storage_path(agent, number)
-    with _blaming(agent, path):
-        storage = resolve_storage_dir(tool, agent.base_dir)
-        sources = [resolve_source(each, agent.base_dir) for each in agent.config.vectorstore_tools]
-    for source in sources:
-        if _holds(storage, source):
-            raise agent.error(
-                f"the index folder {storage} is or holds the documents {source}: choose a "
-                "folder of its own; one inside the documents is fine",
-                path,
-            )
-    _check_writable(agent, storage, path)
-
-
-def _check_apart(
-    agent: LoadedAgent, first: VectorstoreTool, second: VectorstoreTool, number: int
+def _refuse_documents(
+    what: str, folder: Path, documents: Mapping[Path, Path], agent: LoadedAgent, path: FieldPath
 ) -> None:
-    with _blaming(agent, _storage_path(agent, number)):
-        one, other = (resolve_storage_dir(tool, agent.base_dir) for tool in (first, second))
-    if not (_holds(one, other) or _holds(other, one)):
-        return
-    if one == other and _index_of(first, agent.base_dir) == _index_of(second, agent.base_dir):
-        return
-    raise agent.error(
-        f"the index folder {other} overlaps that of tool {first.name!r} ({one}), whose index "
-        "is another one: give each tool a folder of its own",
-        _storage_path(agent, number),
+    """Refuse documents in a folder that is marked as HoloDeck's own: they would not be read."""
+    if folder in documents:
+        raise agent.error(
+            f"the {what} {folder} is or holds the documents {documents[folder]}: choose a folder "
+            "of its own; one inside the documents is fine",
+            path,
+        )
+
+
+def _overlaps(
+    agent: LoadedAgent, places: Sequence[_Place]
+) -> Iterator[tuple[tuple[str, str], ConfigError]]:
+    """Yield the names of two tools whose indexes cannot lie where they do, and the error."""
+    owners: dict[Path, _Place] = {}
+    for place in places:
+        first = owners.setdefault(place.storage, place)
+        if first is not place and _index_of(first) != _index_of(place):
+            yield _overlap(agent, first, place)
+    for place in owners.values():
+        above = next((owners[up] for up in place.storage.parents if up in owners), None)
+        if above is not None:
+            yield _overlap(agent, above, place)
+
+
+def _overlap(agent: LoadedAgent, one: _Place, other: _Place) -> tuple[tuple[str, str], ConfigError]:
+    first, second = sorted((one, other), key=lambda place: place.number)
+    return (first.tool.name, second.tool.name), agent.error(
+        f"the index folder {second.storage} overlaps that of tool {first.tool.name!r} "
+        f"({first.storage}), whose index is another one: give each tool a folder of its own",
+        _storage_path(agent, second.number),
     )
 
 
-def _index_of(tool: VectorstoreTool, base_dir: Path) -> dict[str, Any]:  # Any: setting values
+def _index_of(place: _Place) -> dict[str, Any]:  # Any: setting values
     """Return what shapes the tool's index."""
-    index: dict[str, Any] = {"engine": tool.engine, "source": resolve_source(tool, base_dir)}
+    tool = place.tool
+    index: dict[str, Any] = {"engine": tool.engine, "source": place.source}
     for name in (*_READING_SETTINGS, *_INDEX_SETTINGS[tool.engine]):
         index[name] = getattr(tool, name)
     if tool.graphrag is not None:
@@ -179,7 +207,7 @@ def _index_of(tool: VectorstoreTool, base_dir: Path) -> dict[str, Any]:  # Any: 
 
 
 def _check_writable(agent: LoadedAgent, folder: Path, path: FieldPath) -> None:
-    with _blaming(agent, path):
+    with agent.blaming(path):
         nearest = next(place for place in (folder, *folder.parents) if place.exists())
     if not nearest.is_dir():
         raise agent.error(
@@ -191,10 +219,6 @@ def _check_writable(agent: LoadedAgent, folder: Path, path: FieldPath) -> None:
             f"the folder {nearest} cannot be written to: change its permissions, or choose another",
             path,
         )
-
-
-def _holds(folder: Path, other: Path) -> bool:
-    return other.is_relative_to(folder)
 
 
 def _storage_path(agent: LoadedAgent, number: int) -> FieldPath:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from holodeck.errors import ConfigError
 
-__all__ = ["FieldPath", "Problem", "field_name", "joined_error", "problems_error"]
+__all__ = ["FieldPath", "Problem", "field_name", "field_path", "joined_error", "problems_error"]
+
+MOST_LISTED = 50
+"""Problems that one message shows; one slip may make thousands."""
 
 FieldPath = tuple[str | int, ...]
 """Keys and list positions from the top of the file to a setting."""
@@ -31,6 +35,12 @@ def field_name(path: FieldPath) -> str:
     return name.removeprefix(".")
 
 
+def field_path(name: str) -> FieldPath:
+    """Return the path that ``field_name`` made ``name`` from."""
+    parts = re.findall(r"[^.\[\]]+", name)
+    return tuple(int(part) if part.isdigit() else part for part in parts)
+
+
 def problems_error(problems: Sequence[Problem], file: Path) -> ConfigError:
     """Return one error that places the first problem of the file and lists the others."""
     ordered = sorted(problems, key=lambda problem: problem.line or 0)
@@ -38,11 +48,14 @@ def problems_error(problems: Sequence[Problem], file: Path) -> ConfigError:
 
 
 def joined_error(errors: Sequence[ConfigError]) -> ConfigError:
-    """Return the only error, or one that places the first and lists them all."""
+    """Return the only error, or one that places the first and lists them, up to a screen."""
     if len(errors) == 1:
         return errors[0]
     first = errors[0]
-    message = f"{len(errors)} problems:\n" + "\n".join(f"  {error}" for error in errors)
+    listed = [f"  {error}" for error in errors[:MOST_LISTED]]
+    if len(errors) > MOST_LISTED:
+        listed.append(f"  and {len(errors) - MOST_LISTED} more")
+    message = f"{len(errors)} problems:\n" + "\n".join(listed)
     return ConfigError(message, file=first.file, line=first.line, field=first.field)
 
 

@@ -6,6 +6,8 @@ What holds for every result, whatever the script of the text:
 - ``"".join(chunk.text[chunk.overlap:] for chunk in chunks)`` is the document's text. Blank runs
   that fill a chunk up, so that no character fits beside them, are the one exception: nobody pays
   for a chunk without a word in it;
+- with ``sentences``, a chunk ends where a sentence or a line does, if one does within its last
+  eighth, and never between a heading (``# …``) and what it heads, if there is text before it;
 - no cut goes through a character, nor through what a reader sees as one (an emoji family, a letter
   with its marks), unless that one alone is longer than a chunk;
 - every chunk adds something to read, so none repeats only what the one before ends with.
@@ -16,6 +18,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import regex
 
@@ -23,10 +26,12 @@ from holodeck.errors import ConfigError
 from holodeck.lib.documents import Chunk, Document
 from holodeck.lib.tokens import encoding
 
-__all__ = ["CHUNKING_VERSION", "Encode", "chunk_document"]
+__all__ = ["CHUNKING_VERSION", "ChunkEnds", "Encode", "chunk_document"]
 
-CHUNKING_VERSION: int = 1
+CHUNKING_VERSION: int = 2
 """Raised when the same text and settings give other chunks; part of every config hash."""
+
+ChunkEnds = Literal["sentences", "words"]
 
 Encode = Callable[[str], Sequence[int]]
 """Text → tokens; special tokens in the text are plain text."""
@@ -41,13 +46,19 @@ _MOST_CHARACTERS = 100_000
 _GRAPHEME = regex.compile(r"[\U0001F1E6-\U0001F1FF]{2}|\X")
 _SENTENCE_END = re.compile(r"""[.!?…]["'”’)\]]*\s+|[。！？；][”’」』）\s]*|\n\s*""")
 _WORD_END = re.compile(r"\s+")
+_HEADING = re.compile(r"[ ]{0,3}#{1,6}[ \t]+\S")
 # Between two of these a cluster always ends, except between CR and LF: a short cut to a boundary.
 _PLAIN = re.compile(r"[\x00-\u02ff\u0370-\u0482\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3]{2}")
 _SHORT_CUT = 64
 
 
 def chunk_document(
-    document: Document, chunk_size: int, chunk_overlap: int, *, encode: Encode | None = None
+    document: Document,
+    chunk_size: int,
+    chunk_overlap: int,
+    ends: ChunkEnds = "sentences",
+    *,
+    encode: Encode | None = None,
 ) -> list[Chunk]:
     """Return the chunks of ``document`` in its order; the same input gives the same chunks.
 
@@ -55,6 +66,7 @@ def chunk_document(
         document: Its text is cut.
         chunk_size: Most tokens of a chunk.
         chunk_overlap: Most tokens that a chunk repeats from the one before.
+        ends: Where chunks end, if they can.
         encode: In place of the encoding of ``lib.tokens``; must give the same tokens.
 
     Raises:
@@ -71,7 +83,8 @@ def chunk_document(
             f"({chunk_size}): lower the overlap or raise the size"
         )
     text, document_id = document.text, document.id
-    cutter = _Cutter(text, chunk_size, chunk_overlap, encode or encoding().encode_ordinary)
+    encode = encode or encoding().encode_ordinary
+    cutter = _Cutter(text, chunk_size, chunk_overlap, encode, ends)
     return [
         Chunk(
             document_id=document_id,
@@ -94,11 +107,12 @@ class _Span:
 
 
 class _Cutter:
-    def __init__(self, text: str, size: int, overlap: int, encode: Encode) -> None:
+    def __init__(self, text: str, size: int, overlap: int, encode: Encode, ends: ChunkEnds) -> None:
         self._text = text
         self._size = size
         self._overlap = overlap
         self._encode = encode
+        self._ends = ends
         self._content_end = len(text.rstrip())
         # Characters per token, to guess how much text has to be looked at; follows the text.
         self._density = 4.0
@@ -182,17 +196,33 @@ class _Cutter:
             width *= 2
 
     def _good_end(self, done: int, hard: int) -> int:
-        """Return the last end of a sentence, a line or else a word shortly before ``hard``."""
+        """Return the best end at or before ``hard``: of a sentence or a line, else of a word."""
         if hard <= done or hard == len(self._text):
             return hard
+        if self._ends == "words":
+            return self._end_by(done, hard, (_WORD_END,))
+        return self._before_heading(done, self._end_by(done, hard, (_SENTENCE_END, _WORD_END)))
+
+    def _end_by(self, done: int, hard: int, patterns: Sequence[re.Pattern[str]]) -> int:
         low = hard - (hard - done) // 8
-        for pattern in (_SENTENCE_END, _WORD_END):
+        for pattern in patterns:
             ends = [match.end() for match in pattern.finditer(self._text, low, hard)]
             if ends:
                 end = _boundary_before(self._text, done, ends[-1])
                 if end > done:
                     return end
         return _boundary_before(self._text, done, hard)
+
+    def _before_heading(self, done: int, end: int) -> int:
+        """Return ``end``, or where the headings begin that the chunk would end with or within."""
+        earlier = end
+        while True:
+            content_end = done + len(self._text[done:earlier].rstrip())
+            line = self._text.rfind("\n", 0, content_end) + 1
+            if line <= done or not _HEADING.match(self._text, line):
+                break
+            earlier = line
+        return end if self._is_blank(done, earlier) else earlier
 
     # --- where a chunk starts -------------------------------------------------------------------
 

@@ -40,6 +40,7 @@ __all__ = [
     "Extraction",
     "Failure",
     "Finding",
+    "FoundClaims",
     "IndexStatus",
     "IndexSteps",
     "Message",
@@ -263,6 +264,23 @@ class Claim:
 
 
 @dataclass(frozen=True, kw_only=True)
+class FoundClaims:
+    """What one chunk asserts.
+
+    Attributes:
+        claims: In order of appearance.
+        dropped: Records that could not be used, by reason.
+        repairs: What was mended to read them, and how often.
+        incomplete: Why a further pass over the chunk failed; what is here is from the others.
+    """
+
+    claims: tuple[Claim, ...] = ()
+    dropped: Mapping[str, int] = field(default_factory=dict)
+    repairs: Mapping[str, int] = field(default_factory=dict)
+    incomplete: ProviderError | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class ContextClaim:
     """A claim as an answer refers to it."""
 
@@ -397,7 +415,7 @@ class IndexSteps(Protocol):
 class ClaimSteps(Protocol):
     """Who finds claims; a provider without a language model does not."""
 
-    async def claims(self, text: str) -> Sequence[Claim]:
+    async def claims(self, text: str) -> FoundClaims:
         """Return what one chunk asserts of entities."""
         ...
 

@@ -32,7 +32,8 @@ class Place:
 
     Attributes:
         path: Relative to the source root, with ``/`` on every system.
-        page: 1-based page of a paged document.
+        page: 1-based page of a paged document, slide of a presentation, or, with ``row``, sheet of
+            a workbook that has several.
         row: 1-based record of a table or of a list, its header not counted.
     """
 
@@ -41,6 +42,8 @@ class Place:
     row: int | None = None
 
     def __str__(self) -> str:
+        if self.page is not None and self.row is not None:
+            return f"{self.path}, sheet {self.page}, row {self.row}"
         if self.page is not None:
             return f"{self.path}, page {self.page}"
         if self.row is not None:

@@ -11,7 +11,7 @@ __all__ = ["EXTRAS", "has_extra", "require_extra"]
 EXTRAS: dict[str, tuple[str, ...]] = {
     "graphrag": ("graphrag", "graphrag_llm", "graphrag_storage", "graphrag_vectors"),
     "embedded": ("wordllama", "safetensors", "textblob"),
-    "documents": ("pypdf",),
+    "documents": ("pypdf", "markitdown", "pptx", "openpyxl"),
     "agents": ("pydantic_ai",),
     "evaluation": ("rouge_score", "sacrebleu"),
 }

@@ -9,22 +9,28 @@ takes its provider, server and key, so that a tool with a server of its own neve
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal
 
 from holodeck.errors import ConfigError
 from holodeck.lib.providers import PROVIDER_TABLE, ProviderRow, provider_row
+from holodeck.lib.unused_settings import (
+    find_embedding_problems,
+    find_graph_problems,
+    find_unused_settings,
+)
 from holodeck.models.llm import EmbeddingModelConfig, LLMProvider, ModelSettings, ProviderName
 from holodeck.models.tool import GraphRAGConfig, GraphRAGModelConfig, VectorstoreTool
 
-__all__ = ["ResolvedTool", "refuse_foreign_settings", "resolve_tool"]
+__all__ = ["ResolvedTool", "find_setting_problems", "resolve_tool"]
 
 logger = logging.getLogger(__name__)
 
 Table = Mapping[ProviderName, ProviderRow]
 Role = Literal["indexing", "search"]
+Say = Callable[[str], None]
 
 _CONNECTION = ("api_key", "api_base", "api_version")
 
@@ -61,11 +67,54 @@ def resolve_tool(
     """Return the tool with every model filled in; what was filled in is logged once.
 
     Raises:
-        ConfigError: This version does not know a provider.
+        ConfigError: This version does not know a provider, or a provider cannot follow a setting.
     """
-    graph = None if tool.graphrag is None else _resolve_graph(tool, agent_model, table)
+    resolved = _resolve(tool, agent_model, table, _log_once)
+    for problem in _problems(tool, agent_model, resolved, table):
+        raise problem
+    return resolved
+
+
+def find_setting_problems(
+    tool: VectorstoreTool,
+    agent_model: LLMProvider | None = None,
+    *,
+    table: Table = PROVIDER_TABLE,
+) -> list[ConfigError]:
+    """Return everything that ``resolve_tool`` would raise, one after the other.
+
+    ``field`` of each is counted from the tool, or begins with ``model`` for the agent's own.
+    """
+    try:
+        resolved = _resolve(tool, agent_model, table, _say_nothing)
+    except ConfigError as error:
+        return [error]
+    return list(_problems(tool, agent_model, resolved, table))
+
+
+def _problems(
+    tool: VectorstoreTool, agent_model: LLMProvider | None, resolved: ResolvedTool, table: Table
+) -> Iterator[ConfigError]:
+    """Yield what is wrong with each block, by the provider that it turned out to be of."""
+    if agent_model is not None:
+        yield from find_unused_settings(agent_model, agent_model.provider, "model", table)
+    yield from find_embedding_problems(tool, resolved.embedding, table)
+    written, filled = tool.graphrag, resolved.tool.graphrag
+    if written is None or filled is None:
+        return
+    for role in ("indexing_model", "search_model"):
+        block, model = getattr(written, role), getattr(filled, role)
+        if block is not None:
+            yield from find_unused_settings(block, model.provider, f"graphrag.{role}", table)
+    yield from find_graph_problems(written, filled, resolved.embedding, table)
+
+
+def _resolve(
+    tool: VectorstoreTool, agent_model: LLMProvider | None, table: Table, say: Say
+) -> ResolvedTool:
+    graph = None if tool.graphrag is None else _resolve_graph(tool, agent_model, table, say)
     near = agent_model or (None if graph is None else graph.indexing_model)
-    embedding, where = _resolve_embedding(tool, near, table)
+    embedding, where = _resolve_embedding(tool, near, table, say)
     update: dict[str, Any] = {"embedding_model": embedding.name}  # Any: fields of the tool
     if graph is not None:
         update["graphrag"] = graph.model_copy(update={"embedding_model": embedding.name})
@@ -75,7 +124,7 @@ def resolve_tool(
 
 
 def _resolve_embedding(
-    tool: VectorstoreTool, near: ModelSettings | None, table: Table
+    tool: VectorstoreTool, near: ModelSettings | None, table: Table, say: Say
 ) -> tuple[ModelSettings, str]:
     """Return how the embedding model is reached, and the setting that chose it.
 
@@ -91,7 +140,7 @@ def _resolve_embedding(
     provider: ProviderName = block.provider or ("openai" if near is None else near.provider)
     default = provider_row(provider, where, table).embedding_default
     if block.name is None:
-        _log_once(f"tool {tool.name!r}: embedding model {default} ({provider}, its default)")
+        say(f"tool {tool.name!r}: embedding model {default} ({provider}, its default)")
     filled: dict[str, Any] = {}  # Any: fields of the model
     if near is not None and near.provider == provider:
         filled = {name: getattr(near, name) for name in _CONNECTION}
@@ -100,35 +149,18 @@ def _resolve_embedding(
     return ModelSettings(**filled), where
 
 
-def refuse_foreign_settings(settings: ModelSettings, where: str, table: Table) -> None:
-    """Refuse a setting that the model's provider has no use for, rather than ignore it.
-
-    Raises:
-        ConfigError: Names the setting and whose it is.
-    """
-    row = provider_row(settings.provider, where, table)
-    for owner, other in table.items():
-        for name in sorted(other.own_settings - row.own_settings):
-            if getattr(settings, name) is not None:
-                raise ConfigError(
-                    f"{name} is a setting of provider {owner!r} and has no effect with "
-                    f"{settings.provider!r}: remove it, or change the provider",
-                    field=f"{where}.{name}",
-                )
-
-
 def _resolve_graph(
-    tool: VectorstoreTool, agent_model: LLMProvider | None, table: Table
+    tool: VectorstoreTool, agent_model: LLMProvider | None, table: Table, say: Say
 ) -> GraphRAGConfig:
     graph = tool.graphrag or GraphRAGConfig()
     indexing, search = graph.indexing_model, graph.search_model
     return graph.model_copy(
         update={
             "indexing_model": _fill(
-                tool.name, "indexing", indexing, agent_model or _stand_in(search), table
+                tool.name, "indexing", indexing, agent_model or _stand_in(search), table, say
             ),
             "search_model": _fill(
-                tool.name, "search", search, agent_model or _stand_in(indexing), table
+                tool.name, "search", search, agent_model or _stand_in(indexing), table, say
             ),
         }
     )
@@ -153,6 +185,7 @@ def _fill(
     block: GraphRAGModelConfig | None,
     base: ModelSettings | None,
     table: Table,
+    say: Say,
 ) -> GraphRAGModelConfig:
     """Return ``block`` with its unset fields from ``base``, else from the provider's row."""
     own = {} if block is None else {name: getattr(block, name) for name in block.model_fields_set}
@@ -170,8 +203,12 @@ def _fill(
     if own.get("name") is None:
         other = "the agent's model" if isinstance(base, LLMProvider) else "the other model"
         source = f"from {other}" if taken else "its default"
-        _log_once(f"tool {tool_name!r}: {role} model {filled['name']} ({provider}, {source})")
+        say(f"tool {tool_name!r}: {role} model {filled['name']} ({provider}, {source})")
     return GraphRAGModelConfig(**filled)
+
+
+def _say_nothing(message: str) -> None:
+    """Looking for problems fills nothing in, so there is nothing to log."""
 
 
 @lru_cache(maxsize=256)

@@ -25,9 +25,11 @@ from holodeck.lib.providers.probes import probe_chat, probe_embedder
 from holodeck.lib.providers.reply_keys import reply_key
 from holodeck.lib.providers.reply_store import ReplyStore
 from holodeck.lib.providers.wrappers import wrap_chat, wrap_embedder
-from holodeck.lib.resolution import ResolvedTool, refuse_foreign_settings, resolve_tool
+from holodeck.lib.resolution import ResolvedTool, resolve_tool
+from holodeck.lib.unused_settings import refuse_unused_settings, server_problem
 from holodeck.models.config import ExecutionConfig
-from holodeck.models.llm import ModelSettings, ProviderName, is_usable_key
+from holodeck.models.llm import ModelSettings, ProviderName
+from holodeck.models.texts import check_key
 
 __all__ = ["ResolvedTool", "Resources", "reply_key", "resolve_tool"]
 
@@ -114,7 +116,7 @@ class Resources:
         row = provider_row(settings.provider, where, self._table)
         if row.extra is not None:
             require_extra(row.extra, f"provider: {settings.provider}")
-        refuse_foreign_settings(settings, where, self._table)
+        refuse_unused_settings(settings, where, self._table)
         self._key(settings, row, where)
         self._base(settings, row, where)
 
@@ -261,7 +263,17 @@ class Resources:
         )
 
     def _base(self, settings: ModelSettings, row: ProviderRow, where: str) -> str | None:
-        base = settings.api_base or self._variable(row.base_variable)
+        from_variable = self._variable(row.base_variable)
+        base = settings.api_base or from_variable
+        problem = None if base is None else server_problem(base, row)
+        if problem is not None:
+            what = (
+                "api_base" if settings.api_base else f"the environment variable {row.base_variable}"
+            )
+            raise ConfigError(
+                f"{what} {problem}; write the server's URL, as in http://localhost:8000/v1",
+                field=f"{where}.api_base",
+            )
         if base is None and row.base_required:
             raise ConfigError(
                 f"{settings.provider} needs the address of your resource: set {where}.endpoint or "
@@ -276,11 +288,11 @@ class Resources:
         if row.key_variable is None:
             return None
         key = self._environ.get(row.key_variable)
-        if key is None or not is_usable_key(key):
-            state = "is not set" if key is None else "holds no key (blank, or '${' in it)"
+        problem = "is not set" if key is None else check_key(key)
+        if key is None or problem is not None:
             raise MissingKeyError(
                 f"API key required for {settings.provider}: the environment variable "
-                f"{row.key_variable} {state}, and {where}.api_key is not given. Set one of them; "
+                f"{row.key_variable} {problem}, and {where}.api_key is not given. Set one of them; "
                 "a server of your own that needs no key takes any text",
                 field=f"{where}.api_key",
             )

@@ -11,6 +11,7 @@ from holodeck.models.evaluation import Evaluations
 from holodeck.models.function_tool import FunctionTool
 from holodeck.models.llm import LLMProvider
 from holodeck.models.test_case import Case
+from holodeck.models.texts import Line, Prose
 from holodeck.models.tool import VectorstoreTool
 
 __all__ = ["AgentConfig", "Instructions"]
@@ -19,8 +20,8 @@ __all__ = ["AgentConfig", "Instructions"]
 class Instructions(StrictModel):
     """What the agent is told: inline, or in a file beside the agent's."""
 
-    inline: str | None = Field(default=None, min_length=1, description="The text itself")
-    file: str | None = Field(default=None, min_length=1, description="A file that holds it")
+    inline: Prose | None = Field(default=None, description="The text itself")
+    file: Line | None = Field(default=None, description="A file that holds it")
 
     @model_validator(mode="after")
     def _exactly_one(self) -> Instructions:
@@ -32,8 +33,8 @@ class Instructions(StrictModel):
 class AgentConfig(StrictModel):
     """The whole of ``agent.yaml``."""
 
-    name: str = Field(min_length=1, description="Name of the agent")
-    description: str | None = Field(default=None, description="What the agent is for")
+    name: Line = Field(description="Name of the agent")
+    description: Prose | None = Field(default=None, description="What the agent is for")
     model: LLMProvider = Field(description="The agent's model; tools inherit it")
     instructions: Instructions | None = Field(default=None, description="What the agent is told")
     tools: tuple[ToolConfig, ...] = Field(default=(), description="What the agent may use")

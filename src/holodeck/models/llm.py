@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, get_args
 from pydantic import AliasChoices, Discriminator, Field, SecretStr, Tag, field_validator
 
 from holodeck.models.base import StrictModel
+from holodeck.models.texts import Line, ServerUrl, check_key
 
 __all__ = [
     "PROVIDERS",
@@ -17,16 +18,13 @@ __all__ = [
     "LLMProvider",
     "ModelSettings",
     "ProviderName",
-    "is_usable_key",
 ]
 
 ProviderName = Literal["openai", "azure_openai", "ollama", "embedded"]
+MOST_TOKENS = 10_000_000
+"""More than any model takes or writes: a larger number is a slip."""
+
 PROVIDERS: tuple[ProviderName, ...] = get_args(ProviderName)
-
-
-def is_usable_key(key: str | None) -> bool:
-    """Tell whether ``key`` can be one: not blank, not ``${NAME}`` that nobody replaced."""
-    return key is not None and bool(key.strip()) and "${" not in key
 
 
 class _Connection(StrictModel):
@@ -35,24 +33,29 @@ class _Connection(StrictModel):
     api_key: SecretStr | None = Field(
         default=None, description="API key; default: the provider's environment variable"
     )
-    api_base: str | None = Field(
+    api_base: ServerUrl | None = Field(
         default=None,
-        min_length=1,
         validation_alias=AliasChoices("api_base", "endpoint"),
         description="URL of the server, for any compatible one ('endpoint' is an alias)",
     )
-    api_version: str | None = Field(default=None, min_length=1, description="Azure API version")
-    deployment_name: str | None = Field(
-        default=None, min_length=1, description="Azure deployment; default: the model's name"
+    api_version: Line | None = Field(
+        default=None, description="Azure API version. Only for provider: azure_openai"
+    )
+    deployment_name: Line | None = Field(
+        default=None,
+        description=(
+            "Azure deployment; default: the model's name. Only for provider: azure_openai"
+        ),
     )
 
     @field_validator("api_key")
     @classmethod
     def _key_is_a_key(cls, key: SecretStr | None) -> SecretStr | None:
-        if key is not None and not is_usable_key(key.get_secret_value()):
+        problem = None if key is None else check_key(key.get_secret_value())
+        if problem is not None:
             raise ValueError(
-                "api_key is empty or a variable that was not replaced: give the key, or remove the "
-                "setting to use the provider's environment variable"
+                f"api_key {problem}: give the key, or remove the setting to use the provider's "
+                "environment variable"
             )
         return key
 
@@ -61,9 +64,7 @@ class ModelSettings(_Connection):
     """A model and how to reach it; what is left out is filled in by ``lib.resources``."""
 
     provider: ProviderName = Field(default="openai", description="LLM provider")
-    name: str | None = Field(
-        default=None, min_length=1, description="Model name; default: the provider's"
-    )
+    name: Line | None = Field(default=None, description="Model name; default: the provider's")
     temperature: float | None = Field(
         default=0.0,
         ge=0.0,
@@ -71,11 +72,12 @@ class ModelSettings(_Connection):
         description="Sampling temperature; null sends none, which reasoning models need",
     )
     max_tokens: int | None = Field(
-        default=None, ge=1, description="Greatest length of a reply in tokens"
+        default=None, ge=1, le=MOST_TOKENS, description="Greatest length of a reply in tokens"
     )
     context_size: int | None = Field(
         default=None,
         ge=512,
+        le=MOST_TOKENS,
         description=(
             "Tokens of context that Ollama gives the model; default: as many as the longest call "
             "needs. Only for provider: ollama"
@@ -89,9 +91,7 @@ class EmbeddingModelConfig(_Connection):
     provider: ProviderName | None = Field(
         default=None, description="Whose model; default: the agent's provider"
     )
-    name: str | None = Field(
-        default=None, min_length=1, description="Embedding model; default: the provider's"
-    )
+    name: Line | None = Field(default=None, description="Embedding model; default: the provider's")
 
 
 _AS_TEXT, _AS_BLOCK = "as text", "as a block"
@@ -104,8 +104,7 @@ def _form(value: Any) -> str:  # Any: what YAML holds
 
 
 EmbeddingModel = Annotated[
-    Annotated[Annotated[str, Field(min_length=1)], Tag(_AS_TEXT)]
-    | Annotated[EmbeddingModelConfig, Tag(_AS_BLOCK)],
+    Annotated[Line, Tag(_AS_TEXT)] | Annotated[EmbeddingModelConfig, Tag(_AS_BLOCK)],
     Discriminator(_form),
 ]
 """The name of an embedding model, or a block that says how to reach it."""

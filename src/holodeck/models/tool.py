@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
 from holodeck.models.base import StrictModel
 from holodeck.models.llm import EmbeddingModel, ModelSettings
+from holodeck.models.texts import Encoding, Line, Prose
 
 __all__ = [
     "DEFAULT_ENTITY_TYPES",
@@ -80,7 +81,7 @@ def _refuse_overlap(size: int, overlap: int, where: str) -> None:
 class GraphRAGModelConfig(ModelSettings):
     """LLM configuration for GraphRAG operations."""
 
-    name: str | None = Field(default="gpt-4o-mini", min_length=1, description="Model name")
+    name: Line | None = Field(default="gpt-4o-mini", description="Model name")
 
 
 class GraphRAGConfig(StrictModel):
@@ -133,16 +134,15 @@ class GraphRAGConfig(StrictModel):
             "tool's embedding_model, else the provider's"
         ),
     )
-    storage_dir: str | None = Field(
+    storage_dir: Line | None = Field(
         default=None,
-        min_length=1,
         description="Folder of the index; default: .holodeck/graphrag/{tool_name}/",
     )
     chunk_size: int = Field(
         default=300, ge=50, le=2000, description="Tokens per text unit for indexing"
     )
     chunk_overlap: int = Field(default=100, ge=0, description="Tokens that text units overlap by")
-    entity_types: tuple[Annotated[str, Field(min_length=1)], ...] | None = Field(
+    entity_types: tuple[Line, ...] | None = Field(
         default=None,
         min_length=1,
         description=f"Entity types to extract; default: {', '.join(DEFAULT_ENTITY_TYPES)}",
@@ -172,11 +172,11 @@ class GraphRAGConfig(StrictModel):
     summary_threshold: int = Field(
         default=200,
         ge=0,
+        le=100_000,
         description="Tokens of joined descriptions that are kept as they are with summarize: auto",
     )
-    response_type: str = Field(
+    response_type: Line = Field(
         default="multiple paragraphs",
-        min_length=1,
         description=(
             "Form and language of answers, in words, as in 'one paragraph, in Chinese'; the "
             "embedded provider quotes the documents and cannot follow it"
@@ -196,6 +196,15 @@ class GraphRAGConfig(StrictModel):
         _refuse_overlap(self.chunk_size, self.chunk_overlap, "")
         return self
 
+    @model_validator(mode="after")
+    def _threshold_is_asked(self) -> GraphRAGConfig:
+        if self.summarize == "always" and "summary_threshold" in self.model_fields_set:
+            raise ValueError(
+                "summary_threshold has no effect with summarize: always, which looks at no length: "
+                "remove it, or use summarize: auto"
+            )
+        return self
+
 
 class VectorstoreTool(StrictModel):
     """Vectorstore tool for semantic search over documents."""
@@ -210,12 +219,11 @@ class VectorstoreTool(StrictModel):
         ),
     )
     type: Literal["vectorstore"] = Field(default="vectorstore", description="Kind of tool")
-    description: str = Field(
+    description: Prose = Field(
         default="Search over documents",
-        min_length=1,
         description="What the tool is good for, in the words that the agent's model reads",
     )
-    source: str = Field(min_length=1, description="File or folder of documents")
+    source: Line = Field(description="File or folder of documents")
     engine: Literal["default", "graphrag"] = Field(
         default="default",
         description="'default' for vector and full-text search, 'graphrag' for a knowledge graph",
@@ -227,7 +235,7 @@ class VectorstoreTool(StrictModel):
     allow_external_links: bool = Field(
         default=False, description="Follow links that leave the source folder"
     )
-    encoding_fallback: str | None = Field(
+    encoding_fallback: Encoding | None = Field(
         default="cp1252",
         description=(
             "Encoding of text files that are neither UTF-8 nor marked as another; null skips them"
@@ -241,10 +249,21 @@ class VectorstoreTool(StrictModel):
         ),
     )
     embedding_dimensions: int | None = Field(
-        default=None, ge=1, description="Width of the vectors, for models that offer several"
+        default=None,
+        ge=1,
+        le=65_536,
+        description="Width of the vectors, for models that offer several",
     )
     chunk_size: int = Field(default=512, ge=50, le=8000, description="Tokens per chunk")
     chunk_overlap: int = Field(default=50, ge=0, description="Tokens that chunks overlap by")
+    chunk_ends: Literal["sentences", "words"] = Field(
+        default="sentences",
+        description=(
+            "Where a chunk ends, for both engines: 'sentences' ends it with a sentence or line "
+            "if one ends in its last eighth, and keeps a heading with what it heads; 'words' keeps "
+            "words whole and no more"
+        ),
+    )
     mode: Literal["hybrid", "vector", "keyword"] = Field(
         default="hybrid", description="How engine: default searches"
     )

@@ -59,6 +59,9 @@ class ContractBase:
     takes_embedder: ClassVar[bool] = True
     """Whether ``make_tool`` can put an embedder of the test into the build."""
 
+    names_embedders: ClassVar[bool] = True
+    """Whether the provider of ``make_tool`` has more than one embedding model."""
+
     supports_answers: ClassVar[bool] = False
     """Whether ``retrieve`` makes an answer, in place of showing what it found."""
 

@@ -158,6 +158,8 @@ class IndexRules(ContractBase):
 
     def test_another_embedding_model_is_noticed(self, project: Path) -> None:
         """Also one whose vectors have the same width; the reason names the setting."""
+        self.needs("names_embedders")
+
         reason = self.make_tool(project, embedding_model="another").status().stale_reason
 
         assert reason is not None

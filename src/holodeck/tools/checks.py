@@ -8,7 +8,8 @@ from typing import ParamSpec
 from holodeck.errors import ConfigError
 from holodeck.lib.engines import ENGINE_EXTRAS
 from holodeck.lib.extras import require_extra
-from holodeck.lib.resources import Resources, resolve_tool
+from holodeck.lib.resolution import find_setting_problems, resolve_tool
+from holodeck.lib.resources import Resources
 from holodeck.models.config import ExecutionConfig
 from holodeck.models.llm import EmbeddingModelConfig, LLMProvider
 from holodeck.models.tool import VectorstoreTool
@@ -49,11 +50,11 @@ def _problems(
         yield from _caught(
             "engine", require_extra, ENGINE_EXTRAS[tool.engine], f"engine: {tool.engine}"
         )
-    try:
-        resolved = resolve_tool(tool, agent_model)
-    except ConfigError as error:
-        yield error
+    unfit = find_setting_problems(tool, agent_model)
+    if unfit:
+        yield from unfit
         return
+    resolved = resolve_tool(tool, agent_model)
     for role in ("indexing_model", "search_model"):
         settings = getattr(resolved.tool.graphrag, role, None)
         if settings is not None:

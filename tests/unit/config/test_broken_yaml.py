@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+import holodeck
+from holodeck.cli.run import main
 from holodeck.config.loader import load_agent
 from holodeck.errors import ConfigError
 
@@ -78,7 +83,7 @@ BROKEN: dict[str, tuple[str, int | None, str | None, str]] = {
         "tools[0].graphrag.community_level",
         "community_level must be 0-5, not -1",
     ),
-    "chunks too small": (GRAPH + "      chunk_size: 49\n", 8, None, "chunk_size must be 50-2000"),
+    "chunks too small": (GRAPH + "      chunk_size: 49\n", 8, None, "chunk_size must be 50-2,000"),
     "a text for a number": (
         GRAPH + "      chunk_size: many\n",
         8,
@@ -216,6 +221,254 @@ BROKEN: dict[str, tuple[str, int | None, str | None, str]] = {
     ),
 }
 
+EMBEDDED = "name: a\nmodel:\n  provider: embedded\n"  # lines 1-3
+RULES = EMBEDDED + "tools:\n  - name: g\n    source: docs/\n    engine: graphrag\n    graphrag:\n"
+
+BROKEN |= {
+    "a blank name": ("name: '  '\nmodel: {}\n", 1, "name", "name is blank"),
+    "a name on two lines": (MODEL + '  name: "a\\nb"\n', 3, "model.name", "one line"),
+    "half a character": (MODEL + '  name: "\\ud800"\n', 3, "model.name", "string"),
+    "a bell in a description": (
+        TOOL + '    description: "ring \\a"\n',
+        6,
+        "tools[0].description",
+        "U+0007",
+    ),
+    "a NUL in a path": (
+        HEAD + 'tools:\n  - name: t\n    source: "a\\0b"\n',
+        5,
+        "tools[0].source",
+        "U+0000",
+    ),
+    "an encoding that nobody knows": (
+        TOOL + "    encoding_fallback: latin-wibble\n",
+        6,
+        "tools[0].encoding_fallback",
+        "no encoding of text",
+    ),
+    "an encoding of something else": (
+        TOOL + "    encoding_fallback: base64\n",
+        6,
+        "tools[0].encoding_fallback",
+        "no encoding of text",
+    ),
+    "an encoding that is tried anyway": (
+        TOOL + "    encoding_fallback: UTF-8\n",
+        6,
+        "tools[0].encoding_fallback",
+        "always tried first",
+    ),
+    "an address with an open bracket": (
+        MODEL + "  api_base: http://[::1\n",
+        3,
+        "model.api_base",
+        "host or port that cannot be read",
+    ),
+    "a port that is none": (
+        MODEL + "  endpoint: http://host:99999/v1\n",
+        3,
+        "model.endpoint",
+        "host or port that cannot be read",
+    ),
+    "an address with a space": (
+        MODEL + "  api_base: 'http://exa mple.com'\n",
+        3,
+        "model.api_base",
+        "a space",
+    ),
+    "an address of another kind": (
+        MODEL + "  api_base: ftp://host\n",
+        3,
+        "model.api_base",
+        "http:// or https://",
+    ),
+    "an address without its scheme": (
+        MODEL + "  provider: openai\n  endpoint: box:8000\n",
+        4,
+        "model.endpoint",
+        "http:// or https://",
+    ),
+    "an address of no host": (MODEL + "  api_base: http:///v1\n", 3, "model.api_base", "no host"),
+    "an address of an impossible host": (
+        MODEL + "  api_base: http://a..b\n",
+        3,
+        "model.api_base",
+        "no possible host",
+    ),
+    "an address with a number too large": (
+        MODEL + "  api_base: http://300.1.1.1\n",
+        3,
+        "model.api_base",
+        "no possible host",
+    ),
+    "an address with a question": (
+        MODEL + "  api_base: http://host/v1?api-version=1\n",
+        3,
+        "model.api_base",
+        "drop '?'",
+    ),
+    "a key that no request can carry": (
+        MODEL + "  api_key: sk-tést-CANARY\n",
+        3,
+        "model.api_key",
+        "no request can carry",
+    ),
+    "more tokens than there are": (
+        MODEL + "  max_tokens: 1000000000000\n",
+        3,
+        "model.max_tokens",
+        "max_tokens must be 1-10,000,000",
+    ),
+    "more digits than a number has": (
+        MODEL + f"  max_tokens: {'9' * 5000}\n",
+        3,
+        "model.max_tokens",
+        "more digits",
+    ),
+    "more time than a clock counts": (
+        HEAD + "execution:\n  search_timeout: 1e300\n",
+        4,
+        "execution.search_timeout",
+        "at most 31,536,000",
+    ),
+    "more calls than a machine can make": (
+        HEAD + "execution:\n  concurrency: 100000\n",
+        4,
+        "execution.concurrency",
+        "1-1,000",
+    ),
+    "loud and quiet": (
+        HEAD + "execution:\n  verbose: true\n  quiet: true\n",
+        4,
+        "execution.verbose",
+        "exclude each other",
+    ),
+    "a threshold that nothing looks at": (
+        GRAPH + "      summarize: always\n      summary_threshold: 100\n",
+        9,
+        "tools[0].graphrag.summary_threshold",
+        "no effect with summarize: always",
+    ),
+    "a deployment at OpenAI's": (
+        MODEL + "  provider: openai\n  deployment_name: d\n",
+        4,
+        "model.deployment_name",
+        "use provider 'azure_openai'",
+    ),
+    "a version at OpenAI's": (
+        MODEL + "  provider: openai\n  api_version: v\n",
+        4,
+        "model.api_version",
+        "use provider 'azure_openai'",
+    ),
+    "a context size at Azure's": (
+        MODEL + "  provider: azure_openai\n  context_size: 4096\n",
+        4,
+        "model.context_size",
+        "use provider 'ollama'",
+    ),
+    "a temperature for rules": (
+        EMBEDDED + "  temperature: 0.5\n",
+        4,
+        "model.temperature",
+        "no language model",
+    ),
+    "a key for rules": (EMBEDDED + "  api_key: sk-CANARY\n", 4, "model.api_key", "no server"),
+    "a server for rules": (
+        EMBEDDED + "  endpoint: http://user:CANARY@box\n",
+        4,
+        "model.endpoint",
+        "reaches no server",
+    ),
+    "gleanings by rules": (
+        RULES + "      max_gleanings: 2\n",
+        9,
+        "tools[0].graphrag.max_gleanings",
+        "in one pass",
+    ),
+    "claims by rules": (
+        RULES + "      skip_claim_extraction: false\n",
+        9,
+        "tools[0].graphrag.skip_claim_extraction",
+        "cannot extract claims",
+    ),
+    "a type that rules cannot tell": (
+        RULES + "      entity_types:\n        - person\n        - ship\n",
+        11,
+        "tools[0].graphrag.entity_types[1]",
+        "holds 'ship'",
+    ),
+    "a form of answers by rules": (
+        RULES + "      response_type: one line\n",
+        9,
+        "tools[0].graphrag.response_type",
+        "quotes the documents",
+    ),
+    "settings for the library's own command line by rules": (
+        RULES + "      settings_file: true\n",
+        9,
+        "tools[0].graphrag.settings_file",
+        "cannot use provider 'embedded'",
+    ),
+    "vectors of a width that there is not": (
+        EMBEDDED + "tools:\n  - name: t\n    source: docs\n    embedding_dimensions: 100\n",
+        7,
+        "tools[0].embedding_dimensions",
+        "one of 64, 128, 256",
+    ),
+    "vectors of a model that there is not": (
+        RULES + "      embedding_model: text-embedding-3-small\n",
+        9,
+        "tools[0].graphrag.embedding_model",
+        "'wordllama'",
+    ),
+    "a language model that there is not": (
+        EMBEDDED + "  name: gpt-4o\n",
+        4,
+        "model.name",
+        "use name: extractive",
+    ),
+    "a block of another provider": (
+        GRAPH + "      search_model:\n        provider: embedded\n        max_tokens: 5\n",
+        10,
+        "tools[0].graphrag.search_model.max_tokens",
+        "no effect with provider 'embedded'",
+    ),
+}
+
+for _name in (
+    "../../etc",
+    "a/b",
+    "..",
+    ".",
+    "C:x",
+    "CON",
+    "nul",
+    "com1",
+    "x" * 300,
+    "a b",
+    "é",
+    "-x",
+):
+    BROKEN[f"the tool name {_name[:9]!r}"] = (
+        HEAD + f"tools:\n  - source: d\n    name: {_name!r}\n",
+        5,
+        "tools[0].name",
+        "name",
+    )
+BROKEN["a tool name with a NUL"] = (
+    HEAD + 'tools:\n  - source: d\n    name: "x\\0y"\n',
+    5,
+    "tools[0].name",
+    "letters, digits",
+)
+BROKEN["an empty tool name"] = (
+    HEAD + "tools:\n  - source: d\n    name: ''\n",
+    5,
+    "tools[0].name",
+    "must not be empty",
+)
+
 ENVIRON = {"EMPTY": "", "NESTED": "${OTHER}", "SECRET": "sk-test-CANARY-123"}
 
 
@@ -239,6 +492,55 @@ def test_a_broken_file_is_answered_by_line_field_and_mend(
     assert "Value error" not in str(caught.value)
 
 
+@pytest.mark.parametrize("kind", BROKEN)
+def test_the_command_line_answers_a_broken_file_and_ends_with_2(
+    kind: str,
+    write_agent: Callable[[str], Path],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """``validate`` prints place and mend on stderr, nothing on stdout, and no trace."""
+    text, line, field, said = BROKEN[kind]
+    for name, value in ENVIRON.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.delenv("UNSET", raising=False)
+    file = write_agent(text)
+
+    code = main(["validate", str(file)])
+
+    printed = capsys.readouterr()
+    place = str(file) + ("" if line is None else f":{line}")
+    assert code == 2
+    assert printed.out == ""
+    assert printed.err.startswith(f"error: {place}: {f'{field}: ' if field else ''}")
+    assert said in printed.err
+    assert "Traceback" not in printed.err
+
+
+def test_no_broken_file_makes_the_command_line_load_what_is_heavy(tmp_path: Path) -> None:
+    """All of them in one process: neither the graph library nor a model's client is imported."""
+    for number, (text, *_) in enumerate(BROKEN.values()):
+        (tmp_path / f"{number}.yaml").write_text(text, encoding="utf-8")
+    code = (
+        "import sys\nfrom holodeck.cli.run import main\n"
+        "ends = {main(['validate', file]) for file in sys.argv[1:]}\n"
+        "print(ends, *sorted({name.split('.')[0] for name in sys.modules}))"
+    )
+
+    done = subprocess.run(
+        [sys.executable, "-c", code, *map(str, sorted(tmp_path.iterdir()))],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, **ENVIRON, "PYTHONPATH": str(Path(holodeck.__file__).parents[1])},
+    )
+
+    ends, *modules = done.stdout.split()
+    heavy = {"graphrag", "lancedb", "litellm", "numpy", "openai", "pandas", "pyarrow", "spacy"}
+    assert ends == "{2}"
+    assert heavy & set(modules) == set()
+
+
 def test_all_problems_are_listed_in_the_order_of_the_file(
     write_agent: Callable[[str], Path],
 ) -> None:
@@ -255,6 +557,20 @@ def test_all_problems_are_listed_in_the_order_of_the_file(
         f"  {file}:10: extra: unknown key 'extra'; the keys here are name, description, model, "
         "instructions, tools, evaluations, test_cases, test_cases_file, execution",
     ]
+
+
+def test_a_slip_that_makes_many_problems_fills_no_screen(
+    write_agent: Callable[[str], Path],
+) -> None:
+    """Fifty are listed, the others counted."""
+    file = write_agent(MODEL + "".join(f"  key{number}: 1\n" for number in range(60)))
+
+    with pytest.raises(ConfigError, match="60 problems") as caught:
+        load_agent(file, environ={})
+
+    lines = str(caught.value).splitlines()
+    assert len(lines) == 52
+    assert lines[-1] == "  and 10 more"
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import holodeck
+from holodeck.cli.agents import check_agent
 from holodeck.config.loader import load_agent
 from holodeck.config.paths import find_path_problems, validate_paths
 from holodeck.errors import ConfigError, SourceNotFoundError
@@ -241,3 +242,68 @@ def test_what_is_in_the_way_of_index_and_cache_is_named_once(
     problems = find_path_problems(load_agent(write_agent(HEAD + graph_tool("g", "docs"))))
 
     assert [problem.field for problem in problems] == ["tools[0]"]
+
+
+@pytest.mark.parametrize("cache", ["docs", ".", "/"])
+@pytest.mark.usefixtures("docs")
+def test_a_cache_over_the_documents_is_refused(cache: str, write_agent: WriteAgent) -> None:
+    """A folder that holds the cache is marked as HoloDeck's own, and its documents not read."""
+    text = HEAD + graph_tool("g", "docs") + f"execution:\n  cache_dir: {cache}\n"
+
+    with pytest.raises(
+        ConfigError, match=r"the cache folder .* is or holds the documents"
+    ) as caught:
+        check(write_agent(text))
+
+    assert (caught.value.line, caught.value.field) == (10, "execution.cache_dir")
+    check(write_agent(text.replace(f"cache_dir: {cache}", "cache_dir: docs/.cache")))
+
+
+@pytest.mark.usefixtures("docs")
+def test_every_tool_that_shares_a_folder_is_named_once(write_agent: WriteAgent) -> None:
+    """Of four tools in two folders, one inside the other, each but the first is told."""
+    tools = [
+        graph_tool(name, "docs", f"storage_dir: {folder}", f"chunk_size: {size}")
+        for name, folder, size in (
+            ("a", "i", 300),
+            ("b", "i", 400),
+            ("c", "i/in", 300),
+            ("d", "j", 300),
+        )
+    ]
+
+    problems = find_path_problems(load_agent(write_agent(HEAD + "".join(tools)), environ={}))
+
+    assert [problem.field for problem in problems] == [
+        "tools[1].graphrag.storage_dir",
+        "tools[2].graphrag.storage_dir",
+    ]
+
+
+def calls_to_check(number: int, write_agent: WriteAgent) -> int:
+    """Return how many functions are called to load and check an agent of so many tools."""
+    text = HEAD + "".join(
+        graph_tool(f"t{one}", "docs", "<<: {chunk_size: 400}") for one in range(number)
+    )
+    file = write_agent(text)
+    calls = 0
+
+    def count(frame: object, event: str, argument: object) -> None:
+        nonlocal calls
+        calls += event in ("call", "c_call")
+
+    sys.setprofile(count)
+    try:
+        check_agent(load_agent(file, environ={"OPENAI_API_KEY": "k"}))
+    finally:
+        sys.setprofile(None)
+    return calls
+
+
+@pytest.mark.usefixtures("docs")
+def test_the_work_of_checking_grows_with_the_number_of_tools(write_agent: WriteAgent) -> None:
+    """Twice the tools are twice the calls, not four times: a thousand tools are no trouble."""
+    calls_to_check(1, write_agent)  # what happens once: imports, patterns
+    few, twice, four_times = (calls_to_check(number, write_agent) for number in (20, 40, 80))
+
+    assert four_times - twice <= 2.1 * (twice - few)

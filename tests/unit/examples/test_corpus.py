@@ -22,7 +22,9 @@ POLAR = EXAMPLES / "polar"
 DOCS = POLAR / "docs"
 PDF = DOCS / "backers.pdf"
 PROSE = sorted(path for path in DOCS.rglob("*") if path.suffix in {".md", ".txt"})
-AGENTS = sorted(path for path in EXAMPLES.rglob("*.yaml") if path.name != "questions.yaml")
+AGENTS = sorted(
+    path for path in EXAMPLES.rglob("*.yaml") if path.name not in ("questions.yaml", "cases.yaml")
+)
 
 
 def _questions() -> list[dict[str, Any]]:  # Any: what YAML holds

@@ -24,7 +24,20 @@ ENGLISH = "Ada Lovelace leads Analytical Ltd. She wrote, in 1843, the first prog
 
 # Pieces whose joins are where cuts go wrong: clusters, scripts, blanks, ranks of their own.
 PIECES = (
-    *("a", "word ", " ", "\n", "\r\n", "\t", "\u3000", "Ltd. ", '"}],{"', "<|endoftext|>", "é"),
+    *(
+        "a",
+        "word ",
+        " ",
+        "\n",
+        "\r\n",
+        "\t",
+        "\u3000",
+        "Ltd. ",
+        "# Orion\n",
+        '"}],{"',
+        "<|endoftext|>",
+        "é",
+    ),
     *(
         FAMILY,
         "🏳️‍🌈",
@@ -309,3 +322,36 @@ def test_a_long_run_of_flags_is_cut_between_flags() -> None:
 
     assert all(len(chunk.text) % 2 == 0 for chunk in chunks)
     assert "".join(chunk.text for chunk in chunks) == text
+
+
+def test_a_heading_stays_with_what_it_heads() -> None:
+    """No chunk ends with a heading or within one, however many stand in a row."""
+    part = "# Part\n\n## Orion, the long story of a ship\n\nAnn built it. " + "It flew far. " * 9
+    chunks = cut((part + "\n\n") * 12, size=50, overlap=0)
+
+    for chunk in chunks[:-1]:
+        last = chunk.text.rstrip().rsplit("\n", 1)[-1]
+        assert not last.startswith("#")
+    for chunk in chunks:
+        assert "#" not in chunk.text.lstrip()[1:] or "\n#" in chunk.text
+    assert joined(chunks) == (part + "\n\n") * 12
+
+
+def test_headings_alone_are_cut_all_the_same() -> None:
+    """Where there is nothing else before a heading, it ends the chunk."""
+    text = "# One and the same heading again\n" * 40
+    chunks = cut(text, size=20, overlap=0)
+
+    assert joined(chunks) == text
+
+
+def test_words_may_be_all_that_is_kept_whole() -> None:
+    """With ``words`` a chunk takes what fits, whatever sentence it ends in."""
+    text = ENGLISH * 40
+    by_words = chunk_document(document(text), 50, 0, "words")
+    by_sentences = chunk_document(document(text), 50, 0)
+
+    assert all(chunk.text[-1].isspace() for chunk in by_words[:-1])
+    assert any(not chunk.text.rstrip().endswith((".", "\n")) for chunk in by_words)
+    assert len(by_words) <= len(by_sentences)
+    assert joined(by_words) == text

@@ -136,5 +136,5 @@ def test_a_setting_of_another_provider_is_refused(settings: dict[str, Any], owne
         tool(), agent_model=LLMProvider.model_validate(settings), environ={"OPENAI_API_KEY": "k"}
     )
 
-    assert f"is a setting of provider '{owner}'" in problem.message
+    assert f"or use provider '{owner}'" in problem.message
     assert problem.field == f"model.{next(name for name in settings if name != 'provider')}"

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 
 from holodeck.errors import ContentFilterError, ProviderError
 from holodeck.lib.contracts import ChatReply
-from holodeck.lib.graphrag.parse import ParsedReply
-from holodeck.lib.graphrag.reply_text import read_answer
+from holodeck.lib.graphrag.odd_records import looks_like_records
+from holodeck.lib.graphrag.reply_text import ReplyForm, read_answer
 
-__all__ = ["Complaint", "about_claims", "about_extraction", "about_text", "asked_again"]
+__all__ = ["Complaint", "about_first", "about_further", "about_text", "asked_again"]
 
 _QUOTED = 120
+_LONGEST_REFUSAL = 600
 _REFUSAL = re.compile(
     r"\b(?:can(?:'|’|no|\s+no)?t|unable to|not able to|won(?:'|’)t|must decline|will not)\b"
     r".{0,60}\b(?:help|assist|comply|provide|process|extract|fulfil|continue|engage|discuss|that)",
@@ -85,16 +86,26 @@ def about_text(reply: ChatReply) -> Complaint | None:
     return None
 
 
-def about_extraction(reply: ChatReply, parsed: ParsedReply) -> Complaint | None:
-    """Return what is wrong with the first reply to an extraction prompt."""
-    found = parsed.extraction
+def about_first(reply: ChatReply, parsed: ReplyForm) -> Complaint | None:
+    """Return what is wrong with the first reply to a prompt that asks for records."""
     nothing = about_text(reply)
     if nothing is not None and not parsed.is_ended:
         return nothing
     if not parsed.seen:
-        return None if parsed.is_ended else _prose(reply.text)
-    if not found.entities and not found.relationships:
-        reasons = ", ".join(f"{count} {reason}" for reason, count in sorted(found.dropped.items()))
+        return None if parsed.is_ended and parsed.is_bare else _without_records(reply, parsed)
+    return _about_records(reply, parsed)
+
+
+def about_further(reply: ChatReply, parsed: ReplyForm) -> Complaint | None:
+    """Return what is wrong with the reply of a further pass; that nothing is left is an answer."""
+    return about_text(reply) or _about_records(reply, parsed)
+
+
+def _about_records(reply: ChatReply, parsed: ReplyForm) -> Complaint | None:
+    dropped = sum(parsed.dropped.values())
+    kept = parsed.seen - dropped
+    reasons = ", ".join(f"{count} {reason}" for reason, count in sorted(parsed.dropped.items()))
+    if dropped and not kept:
         return Complaint(
             cause=f"none of the model's {parsed.seen} records could be used: {reasons}",
             told=f"none of its {parsed.seen} records could be read ({reasons})",
@@ -105,28 +116,41 @@ def about_extraction(reply: ChatReply, parsed: ParsedReply) -> Complaint | None:
             told=f"it was cut off in the middle. {_SHORTER}",
             is_usable=True,
         )
+    if dropped > kept:
+        return Complaint(
+            cause=f"{dropped} of the model's {parsed.seen} records could not be used: {reasons}",
+            told=f"{dropped} of its {parsed.seen} records could not be read ({reasons})",
+            is_usable=True,
+        )
     return None
 
 
-def about_claims(reply: ChatReply) -> Complaint | None:
-    """Return what is wrong with the first reply to a claims prompt."""
-    nothing = about_text(reply)
-    if nothing is not None:
-        return nothing
-    if "<|" in reply.text or "COMPLETE" in reply.text:
-        return None
-    return _prose(reply.text)
+def _without_records(reply: ChatReply, parsed: ReplyForm) -> Complaint:
+    """Return the complaint about words where records or a bare end marker were asked for.
 
-
-def _prose(text: str) -> Complaint:
-    said = " ".join(read_answer(text).text.split())
+    With an end marker they may say that the text names nothing, in whatever language; that is
+    taken for an answer when it is said twice.
+    """
+    said = " ".join(read_answer(reply.text).text.split())
     quoted = said if len(said) <= _QUOTED else said[:_QUOTED] + "…"
-    if len(said) < 600 and _REFUSAL.search(said):
+    if len(said) < _LONGEST_REFUSAL and _REFUSAL.search(said):
         return Complaint(
             cause=f"the model refused: {quoted!r}", told="it held no records", is_refusal=True
         )
+    if looks_like_records(said):
+        return Complaint(
+            cause=f"the model's records are in another format: {quoted!r}",
+            told="its records were not in the format that was asked for",
+        )
+    if parsed.is_ended:
+        return Complaint(
+            cause=f"the model gave words and no records: {quoted!r}",
+            told="it held no records",
+            is_usable=True,
+        )
+    limit = " (token limit)" if reply.finish_reason == "length" else ""
     return Complaint(
-        cause=f"the model gave no records and no end marker: {quoted!r}",
+        cause=f"the model gave no records and no end marker{limit}: {quoted!r}",
         told="it held no records and no end marker",
     )
 

@@ -108,13 +108,13 @@ STEPS: tuple[Step, ...] = (
     Step(
         workflow="extract_graph",
         function="holodeck.lib.graphrag.extract:extract_graph",
-        version=2,
+        version=3,
     ),
     Step(
         workflow="extract_covariates",
         function="holodeck.lib.graphrag.claims:extract_claims",
         only_with_claims=True,
-        version=2,
+        version=3,
     ),
     Step(workflow="create_communities", function="holodeck.lib.graphrag.communities:cluster"),
     Step(
@@ -124,7 +124,7 @@ STEPS: tuple[Step, ...] = (
     Step(
         workflow="create_community_reports",
         function="holodeck.lib.graphrag.reports:write_reports",
-        version=3,
+        version=4,
     ),
     Step(
         workflow="generate_text_embeddings",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from holodeck.lib.contracts import ChatModel, ChatReply, ChatRequest, Message
@@ -69,6 +69,11 @@ class Kept:
         )
 
 
+def _storable(text: str) -> str:
+    """Return a text without the halves of characters that JSON may hold and no file can."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
 class Asker:
     """Asks one model, and remembers what it accepted.
 
@@ -87,7 +92,9 @@ class Asker:
         self, purpose: str, messages: Sequence[Message], *, json_object: bool = False
     ) -> ChatReply:
         """Ask once."""
-        return await self._chat.complete(self._request(purpose, messages, json_object=json_object))
+        request = self._request(purpose, messages, json_object=json_object)
+        reply = await self._chat.complete(request)
+        return replace(reply, text=_storable(reply.text))
 
     async def answered(
         self, purpose: str, prompt: str, judge: Judge, *, json_object: bool = False
@@ -104,9 +111,11 @@ class Asker:
         again = asked_again(prompt, complaint, purpose)
         second = await self._one(purpose, again, json_object)
         still = judge(second)
-        if still is None or still.is_usable:
-            return Kept(replies=(second.text,), asked_again=(complaint.cause,))
-        raise still.error(purpose)
+        # Of two that are not as asked for, one that can be used is better than one that cannot.
+        usable = second if still is None or still.is_usable else first
+        if still is not None and not (still.is_usable or complaint.is_usable):
+            raise still.error(purpose)
+        return Kept(replies=(usable.text,), asked_again=(complaint.cause,))
 
     async def _one(self, purpose: str, prompt: str, json_object: bool) -> ChatReply:
         message = Message(role="user", content=prompt)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from holodeck.errors import HolodeckError
-from holodeck.lib.contracts import Claim, ClaimSteps
+from holodeck.lib.contracts import Claim, ClaimSteps, FoundClaims
 from holodeck.lib.documents import content_id
 from holodeck.lib.graphrag.build import Build, map_bounded
-from holodeck.lib.graphrag.failures import FailureGate, failure_of
+from holodeck.lib.graphrag.failures import FailureGate, failure_of, later_failure, warning_of_losses
 from holodeck.lib.graphrag.names import name_key
 from holodeck.lib.graphrag.places import read_places
 from holodeck.lib.graphrag.tables import read_rows, write_rows
@@ -44,20 +45,35 @@ async def _claims(
     places = read_places(build.output)
     gate = FailureGate(build, len(units))
 
-    async def ask(unit: Mapping[str, Any]) -> Sequence[Claim] | None:
+    async def ask(unit: Mapping[str, Any]) -> FoundClaims | None:
         key = unit["id"]
         place = places.get(key, "")
         if gate.known("claims", key, place):
             return None
         try:
-            return await steps.claims(unit["text"])
+            found = await steps.claims(unit["text"])
         except HolodeckError as error:
             gate.add(failure_of(error, "claims", key, place))
             return None
+        if found.incomplete is not None:
+            gate.add(later_failure(found.incomplete, "claims", key, place))
+        return found
 
     found = await map_bounded(ask, units, build, "claims")
-    gate.close(sum(claims is not None for claims in found))
-    return [claims or () for claims in found]
+    gate.close(sum(each is not None for each in found))
+    _count(build, [each for each in found if each is not None])
+    return [each.claims if each is not None else () for each in found]
+
+
+def _count(build: Build, found: Sequence[FoundClaims]) -> None:
+    """Count what was mended and dropped; warn where that is much."""
+    dropped: Counter[str] = Counter()
+    for each in found:
+        build.repairs.update(f"claims: {repair}" for repair in Counter(each.repairs).elements())
+        dropped.update(each.dropped)
+    build.dropped.update(dropped)
+    kept = sum(len(each.claims) for each in found)
+    build.warnings.extend(warning_of_losses(dropped, kept + dropped.total(), "claims"))
 
 
 def _rows(

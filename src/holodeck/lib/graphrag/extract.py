@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 from holodeck.errors import HolodeckError
 from holodeck.lib.contracts import Extraction
 from holodeck.lib.graphrag.build import Build, map_bounded
-from holodeck.lib.graphrag.failures import MEND, FailureGate, failure_of, said_of
+from holodeck.lib.graphrag.failures import (
+    MEND,
+    FailureGate,
+    failure_of,
+    later_failure,
+    said_of,
+    warning_of_losses,
+)
 from holodeck.lib.graphrag.merge import (
     SELF_LOOP,
     MergedEntity,
@@ -23,11 +29,6 @@ from holodeck.lib.graphrag.summarize import describe
 from holodeck.lib.graphrag.tables import read_rows, write_rows
 
 __all__ = ["extract_graph"]
-
-WARNED_SHARE = 0.05
-"""Share of unusable records above which the summary warns; below it they are counted."""
-
-_LATER_CALL = "a further pass failed, and what the first one found is in the index"
 
 
 async def extract_graph(build: Build) -> None:
@@ -83,8 +84,7 @@ async def _extractions(build: Build) -> list[tuple[str, Extraction]]:
             gate.add(failure_of(error, "chunk", key, place))
             return None
         if found.incomplete is not None:
-            failure = failure_of(found.incomplete, "chunk", key, place)
-            gate.add(replace(failure, cause=f"{_LATER_CALL}: {failure.cause}"))
+            gate.add(later_failure(found.incomplete, "chunk", key, place))
         return found
 
     results = await map_bounded(extract, units, build, "extract")
@@ -108,13 +108,8 @@ def _count(build: Build, graph: MergedGraph) -> None:
     """Count merges and what was dropped; warn where that is much."""
     build.counts["merged_entities"] = graph.merged_spellings
     build.dropped.update(graph.dropped)
-    lost = sum(count for reason, count in graph.dropped.items() if reason != SELF_LOOP)
-    if lost > WARNED_SHARE * graph.records:
-        reasons = ", ".join(f"{count} {reason}" for reason, count in sorted(graph.dropped.items()))
-        build.warnings.append(
-            f"{lost} of {graph.records} extracted records could not be used: {reasons}. A larger "
-            "indexing_model follows the format better"
-        )
+    lost = {reason: count for reason, count in graph.dropped.items() if reason != SELF_LOOP}
+    build.warnings.extend(warning_of_losses(lost, graph.records, "extracted records"))
 
 
 def _warn_of_summaries(build: Build, total: int) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from holodeck.errors import (
@@ -25,12 +25,17 @@ __all__ = [
     "failed_last_time",
     "failure_of",
     "is_retried",
+    "later_failure",
     "said_of",
     "summed_up",
+    "warning_of_losses",
 ]
 
 KEPT = "What was paid for is kept"
 MEND = "'holodeck index' asks again for what may pass, 'holodeck index --retry-failed' for all"
+_WARNED_SHARE = 0.05
+"""Share of unusable records above which the summary warns; below it they are counted."""
+_LATER_CALL = "a further pass failed, and what the first one found is in the index"
 _SHOWN_CAUSES = 3
 _SHOWN_PLACES = 3
 _LONGEST_CAUSE = 300
@@ -61,6 +66,23 @@ def _is_of_all(error: HolodeckError) -> bool:
         return False
     # What the server will not do for one text; anything else it would not do for the next either.
     return isinstance(error, RateLimitError) or error.status not in (400, 413, 422)
+
+
+def later_failure(error: HolodeckError, what: str, key: str, place: str) -> Failure:
+    """Return the failure of a further pass over a piece of which the first one is in the index."""
+    failure = failure_of(error, what, key, place)
+    return replace(failure, cause=f"{_LATER_CALL}: {failure.cause}")
+
+
+def warning_of_losses(dropped: Mapping[str, int], total: int, records: str) -> Iterator[str]:
+    """Yield the warning that many records could not be used; few are only counted."""
+    lost = sum(dropped.values())
+    if lost > _WARNED_SHARE * total:
+        reasons = ", ".join(f"{count} {reason}" for reason, count in sorted(dropped.items()))
+        yield (
+            f"{lost} of {total} {records} could not be used: {reasons}. A larger "
+            "indexing_model follows the format better"
+        )
 
 
 class FailureGate:

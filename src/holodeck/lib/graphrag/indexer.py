@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from holodeck.errors import IndexingError
+from holodeck.lib.chunking import ChunkEnds
 from holodeck.lib.contracts import Failure, Progress, ProgressListener, RetryFailed
 from holodeck.lib.graphrag.failures import failed_last_time, is_retried
 from holodeck.lib.graphrag.fingerprint import config_hash, shaping_settings
@@ -18,9 +19,9 @@ from holodeck.lib.graphrag.open_index import derive_index
 from holodeck.lib.graphrag.order import BuildOrder, run_order
 from holodeck.lib.graphrag.prepare import write_prepared
 from holodeck.lib.graphrag.prompts import SEARCH_PROMPTS, read_prompts
-from holodeck.lib.graphrag.settings_file import check_settings_file, write_settings_file
+from holodeck.lib.graphrag.settings_file import write_settings_file
 from holodeck.lib.graphrag.storage import GraphRAGStorage, IndexMetadata
-from holodeck.lib.graphrag.tables import ALWAYS, OURS, read_rows, write_rows
+from holodeck.lib.graphrag.tables import ALWAYS, OURS, read_columns, read_rows, write_rows
 from holodeck.lib.graphrag.thinkers import INDEXING, open_claim_steps, open_index_steps
 from holodeck.lib.graphrag.worker_process import BuildOutcome, build_in_child
 from holodeck.lib.indexes.corpus import Corpus
@@ -110,9 +111,10 @@ class GraphRAGIndexer(Indexer[IndexMetadata]):
         return self._tool.graphrag or GraphRAGConfig()
 
     @property
-    def chunking(self) -> tuple[int, int]:
+    def chunking(self) -> tuple[int, int, ChunkEnds]:
         """Size of a chunk and overlap of two, in tokens."""
-        return self._graphrag.chunk_size, self._graphrag.chunk_overlap
+        graphrag = self._graphrag
+        return graphrag.chunk_size, graphrag.chunk_overlap, self._tool.chunk_ends
 
     def shaping_settings(self) -> Mapping[str, str]:
         """Return every setting, prompt and version that shapes the index, by its YAML name."""
@@ -142,10 +144,6 @@ class GraphRAGIndexer(Indexer[IndexMetadata]):
             return None
         return super().stale_reason(source, force, retry_failed)
 
-    def check_always(self) -> None:
-        """Refuse a settings file whose models the library could not reach."""
-        check_settings_file(self._resolved)
-
     def check(self) -> None:
         """Find a missing key or package of what builds, before a document is read."""
         models: list[tuple[ModelSettings | None, str]] = [
@@ -168,6 +166,13 @@ class GraphRAGIndexer(Indexer[IndexMetadata]):
     def stale_piece(self, record: IndexMetadata, retry_failed: RetryFailed) -> str | None:
         """Return which pieces failed last time and are asked for again."""
         return failed_last_time(record.account.failures, retry_failed)
+
+    def holds(self, record: IndexMetadata, corpus: Corpus) -> bool:
+        """Tell whether the texts are those of the index, wherever they stand now."""
+        if record.account.failures or self._execution.cache is not True:
+            return False
+        indexed = read_columns(self.storage.output_dir, "text_units", ["id"])["id"]
+        return indexed == [unit.id for unit in corpus.prepared.text_units]
 
     def finish(self, record: IndexMetadata) -> None:
         """Write the settings file of the library's command line, where one is asked for."""

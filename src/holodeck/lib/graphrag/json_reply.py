@@ -4,15 +4,24 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any
 
 from holodeck.lib.graphrag.reply_text import read_answer
 
-__all__ = ["JsonReply", "json_object", "read_json"]
+__all__ = ["JsonReply", "json_object", "plain_keys", "read_json"]
+
+Wanted = Callable[[Mapping[str, Any]], bool]  # Any: JSON
 
 _TRAILING_COMMA = re.compile(r",(\s*[}\]])")
+_CURLY_QUOTES = str.maketrans("“”„‟＂", '"""""')
+_DECODER = json.JSONDecoder(strict=False)
+_MOST_STARTS = 100
+"""Braces from which an object is looked for, so that a reply of braces takes no time."""
+_MOST_BRACKETS = 2000
+"""Brackets of a text that is mended; what has more is no report."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,57 +44,107 @@ def json_object(reply: str) -> dict[str, Any] | None:
     return read_json(reply).content
 
 
-def read_json(reply: str) -> JsonReply:
-    """Find the JSON object in a reply and read it, mended where needed."""
+def read_json(reply: str, is_wanted: Wanted = lambda content: True) -> JsonReply:
+    """Find the JSON object in a reply and read it, mended where needed.
+
+    Args:
+        reply: What the model wrote.
+        is_wanted: Whether an object, its keys made plain, is the one that was asked for: prose may
+            hold braces too, and a model may put the object into another.
+    """
     answer = read_answer(reply)
-    repairs = list(answer.repairs)
-    start = answer.text.find("{")
+    text = _unescaped(answer.text)
+    repairs = [*answer.repairs, *(["escapes resolved"] if text != answer.text else [])]
+    start = text.find("{")
     if start < 0:
         return JsonReply(content=None, repairs=tuple(repairs), is_cut=answer.is_unfinished)
-    end = answer.text.rfind("}") + 1
-    if start or (end and answer.text[end:].strip()):
+    for at, end, content in _objects(text):
+        inner = _wanted(content, is_wanted)
+        if inner is not None:
+            if text[:at].strip() or text[end:].strip():
+                repairs.append("prose taken off")
+            if inner is not content:
+                repairs.append("taken out of another object")
+            return JsonReply(content=inner, repairs=tuple(repairs))
+    end = text.rfind("}") + 1
+    if start or (end and text[end:].strip()):
         repairs.append("prose taken off")
-    body = answer.text[start : end or None]
-    content = _plain(body)
-    if content is not None:
-        return JsonReply(content=content, repairs=tuple(repairs))
-    whole = answer.text[start:]
+    whole = text[start:]
     is_cut = whole.count("{") > whole.count("}")
-    content = _mended(whole if is_cut else body)
-    return JsonReply(content=content, repairs=(*repairs, "JSON mended"), is_cut=is_cut)
+    mended = _mended(whole if is_cut else text[start : end or None], is_wanted)
+    return JsonReply(content=mended, repairs=(*repairs, "JSON mended"), is_cut=is_cut)
 
 
-def _plain(body: str) -> dict[str, Any] | None:
+def plain_keys(content: Mapping[str, Any]) -> dict[str, Any]:  # Any: JSON
+    """Return an object with its keys as they were asked for: in small letters, in one word."""
+    return {re.sub(r"[\s-]+", "_", str(key).strip().casefold()): v for key, v in content.items()}
+
+
+def _unescaped(text: str) -> str:
+    """Return a text that is itself written as a JSON string as what it says."""
+    if not text.startswith('"'):
+        return text
     try:
-        content = json.loads(body, strict=False)
+        content = _DECODER.decode(text)
     except (ValueError, RecursionError):
+        return text
+    return content if isinstance(content, str) else text
+
+
+def _objects(text: str) -> Iterator[tuple[int, int, dict[str, Any]]]:
+    """Yield the objects that can be read as they are, and where they begin and end."""
+    at = -1
+    for _ in range(_MOST_STARTS):
+        at = text.find("{", at + 1)
+        if at < 0:
+            return
+        try:
+            content, end = _DECODER.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            continue
+        yield at, end, content
+        at = end - 1
+
+
+def _wanted(
+    content: Any,  # Any: JSON
+    is_wanted: Wanted,
+    depth: int = 3,
+) -> dict[str, Any] | None:
+    """Return the wanted object: this one or one in it."""
+    if isinstance(content, dict) and is_wanted(plain_keys(content)):
+        return content
+    values = content.values() if isinstance(content, dict) else content
+    if not isinstance(content, dict | list) or not depth:
         return None
-    return content if isinstance(content, dict) else None
+    found = (_wanted(value, is_wanted, depth - 1) for value in values)
+    return next((each for each in found if each is not None), None)
 
 
-def _mended(body: str) -> dict[str, Any] | None:
-    """Mend a comma too many and doubled braces; what is worse needs the package json_repair.
+def _mended(body: str, is_wanted: Wanted) -> dict[str, Any] | None:
+    """Mend a comma too many, doubled braces and curly quotes; what is worse needs json_repair.
 
     That package comes with the extra ``graphrag``, so it is there wherever an index is built.
     """
-    for text in (body, body.replace("{{", "{").replace("}}", "}")):
-        content = _plain(_TRAILING_COMMA.sub(r"\1", text))
-        if content is not None:
-            return content
-    if find_spec("json_repair") is None:
+    single = body.replace("{{", "{").replace("}}", "}")
+    for text in (body, single, body.translate(_CURLY_QUOTES)):
+        for _, _, content in _objects(_TRAILING_COMMA.sub(r"\1", text)):
+            found = _wanted(content, is_wanted)
+            if found is not None:
+                return found
+    if body.count("{") + body.count("[") > _MOST_BRACKETS or find_spec("json_repair") is None:
         return None
     import json_repair
 
     try:
-        found = json_repair.loads(body)
+        repaired = json_repair.loads(body)
     except (ValueError, RecursionError):
         return None
-    return _object_in(found)
+    return _wanted(repaired, is_wanted) or _any_object(repaired)
 
 
-def _object_in(found: Any) -> dict[str, Any] | None:  # Any: JSON
-    if isinstance(found, dict) and found:
-        return found
+def _any_object(found: Any) -> dict[str, Any] | None:  # Any: JSON
+    """Return an object all the same, so that the model is told what it lacks."""
     if isinstance(found, list):
         return next((item for item in found if isinstance(item, dict) and item), None)
-    return None
+    return found if isinstance(found, dict) else None

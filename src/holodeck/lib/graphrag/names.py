@@ -7,6 +7,8 @@ import re
 import unicodedata
 from functools import lru_cache
 
+from holodeck.lib.graphrag.marks import NO_WIDTH
+
 __all__ = ["LONGEST_NAME", "absurdity", "name_key", "tidy_name"]
 
 LONGEST_NAME = 200
@@ -15,25 +17,42 @@ LONGEST_NAME = 200
 _REMEMBERED = 1 << 15
 """Names whose form is remembered: one is met many times in a build."""
 
-_QUOTES = "\"'“”„‟‘’‚‛«»‹›`"
-_TRAILING = ".,;:!?"
+_QUOTES = "\"'“”„‟‘’‚‛«»‹›`「」『』《》"
+_TRAILING = ".,;:!?。、"
 _SPACE = re.compile(r"\s+")
-# Marks without width that copying leaves behind; joiners, which some scripts spell with, stay.
-_NO_WIDTH = dict.fromkeys(map(ord, "\u200b\u2060\ufeff\u00ad"))
-_ALIKE = str.maketrans({"’": "'", "‘": "'", "‐": "-", "‑": "-"})
-_WRAPPED = re.compile(r"\{+([^{}]*)\}+|<([^<>]*)>|\[([^\[\]]*)\]")
-_NO_NAME = frozenset({"none", "null", "n/a", "nan", "undefined"})
+_CONTROLS = dict.fromkeys([*range(9), *range(14, 28), 127])
+# Letters that casing does not bring together: Turkish spells one name with both, and an emoji is
+# the same without the mark that colours it.
+_ALIKE = str.maketrans(
+    {
+        "’": "'", "‘": "'", "ʼ": "'", "‐": "-", "‑": "-", "–": "-", "−": "-", "ı": "i",
+        "\ufe0e": None, "\ufe0f": None,
+    }
+)  # fmt: skip
+_WRAPPED = re.compile(r"\{+([^{}]*)\}+|<([^<>]*)>|\[+([^\[\]]*)\]+|\*{1,3}([^*]+)\*{1,3}|__(\w+)__")
+# "Nan" is a name, "nan" a number that is none.
+_NO_NAME = frozenset({"none", "null", "n/a", "undefined"})
+_NO_NUMBER = frozenset({"nan", "NaN"})
 
 
 @lru_cache(_REMEMBERED)
 def tidy_name(name: str) -> str:
     """Return a name as it is shown: escapes resolved, width folded, quotes and blanks trimmed."""
-    plain = unicodedata.normalize("NFKC", _unescaped(name)).translate(_NO_WIDTH)
-    plain = _SPACE.sub(" ", plain).strip()
-    wrapped = _WRAPPED.fullmatch(plain)
-    if wrapped is not None:
-        plain = next(part for part in wrapped.groups() if part is not None)
-    return plain.strip().strip(_QUOTES).strip()
+    plain = unicodedata.normalize("NFKC", _unescaped(name))
+    plain = _SPACE.sub(" ", plain.translate(_CONTROLS).translate(NO_WIDTH)).strip()
+    for _ in range(4):
+        bare = _unwrapped(plain)
+        if bare == plain:
+            break
+        plain = bare
+    return plain
+
+
+def _unwrapped(name: str) -> str:
+    """Take one layer of quotes, brackets or emphasis off."""
+    wrapped = _WRAPPED.fullmatch(name)
+    bare = name if wrapped is None else next(part for part in wrapped.groups() if part is not None)
+    return bare.strip().strip(_QUOTES).strip()
 
 
 def _unescaped(name: str) -> str:
@@ -55,7 +74,9 @@ def name_key(name: str) -> str:
     """
     tidy = tidy_name(name)
     bare = tidy.rstrip(_TRAILING + _QUOTES + " ").lstrip(_QUOTES + " ") or tidy
-    return unicodedata.normalize("NFKC", bare.translate(_ALIKE).casefold())
+    folded = unicodedata.normalize("NFKC", bare.translate(_ALIKE).casefold())
+    # The dot of the Turkish capital stays behind when it is made small.
+    return folded.replace("i\u0307", "i")
 
 
 def absurdity(name: str) -> str | None:
@@ -66,6 +87,7 @@ def absurdity(name: str) -> str | None:
         return f"with a name of over {LONGEST_NAME} characters"
     if not any(mark.isalnum() or unicodedata.category(mark) == "So" for mark in name):
         return "with a name of punctuation only"
-    if name.strip("*").casefold() in _NO_NAME:
+    bare = name.strip("*" + _TRAILING)
+    if bare.casefold() in _NO_NAME or bare in _NO_NUMBER:
         return "with a name that stands for none"
     return None

@@ -7,47 +7,44 @@ too.
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from holodeck.lib.contracts import Entity, Extraction, Relationship
+from holodeck.lib.graphrag.marks import end_marker, without_end_marker
 from holodeck.lib.graphrag.names import absurdity, name_key, tidy_name
-from holodeck.lib.graphrag.records import RawRecord, find_records, has_end_marker, is_broken_off
-from holodeck.lib.graphrag.reply_text import answer_of, read_answer
-from holodeck.lib.graphrag.untrusted import restored
+from holodeck.lib.graphrag.odd_records import find_odd_records
+from holodeck.lib.graphrag.records import RawRecord, find_records
+from holodeck.lib.graphrag.reply_text import ReplyForm, answer_of, read_answer
+from holodeck.lib.graphrag.untrusted import Neutraliser, restored
+from holodeck.lib.graphrag.weights import split_weight
 
-__all__ = ["ParsedReply", "RecordReader", "answer_of", "join_extractions", "parse_extraction"]
+__all__ = [
+    "ParsedReply",
+    "RecordReader",
+    "answer_of",
+    "join_extractions",
+    "parse_extraction",
+    "prose",
+]
 
-_WEIGHT = re.compile(
-    r"[^\d]{0,40}?(-?\d{1,9}(?:\.\d{1,9})?)(?:\s*(?:/|out of|of)\s*\d+)?[^\d]{0,20}"
-)
-_BARE_NUMBER = re.compile(r"-?\d{1,9}(?:\.\d+)?")
-_PLACEHOLDER = re.compile(r"<\w+>")
+_PLACEHOLDER = re.compile(r"<(\w+)>")
+_NUMBER = re.compile(r"[\"'“” ]*\d{1,3}(?:\.\d+)?[\"'“” ]*")
 _QUOTE_PAIRS = ('""', "''", "“”", "‘’")
-_GREATEST_WEIGHT = 100.0
 _LONGEST_TYPE = 40
+_ESCAPES = {"n": "\n", "r": "\n", "t": "\t"}
 
 Parsed = Entity | Relationship
 
 
 @dataclass(frozen=True, kw_only=True)
-class ParsedReply:
-    """What one reply says.
-
-    Attributes:
-        seen: Records that begin in it: those of ``extraction`` and those that it dropped.
-        is_ended: It holds the end marker.
-        is_cut: It breaks off in the middle of a record.
-        is_unfinished: It breaks off among thoughts.
-    """
+class ParsedReply(ReplyForm):
+    """What one reply says."""
 
     extraction: Extraction
-    seen: int = 0
-    is_ended: bool = False
-    is_cut: bool = False
-    is_unfinished: bool = False
 
 
 @dataclass
@@ -69,14 +66,16 @@ class RecordReader:
 
     def __init__(self, prompt: str = "", entity_types: Iterable[str] = ()) -> None:
         self._types = frozenset(name_key(kind) for kind in entity_types)
-        self._placeholders: frozenset[str] = frozenset()
-        raws = find_records(prompt)
+        self._sections = Neutraliser(prompt)
+        raws, _ = find_records(prompt)
+        patterns = {name for raw in raws for part in raw.fields for name in _pattern(part)}
+        self._placeholders = frozenset(name_key(name) for name in patterns)
+        labels = "|".join(re.escape(name) for name in sorted(patterns)) or "(?!)"
+        self._label = re.compile(rf"\A(?:{labels})\s{{0,3}}[:=]\s{{0,3}}(?=\S)", re.IGNORECASE)
         found = [self._record(raw, _Tally()) for raw in raws]
-        patterns = [part for raw in raws for part in raw.fields if _PLACEHOLDER.fullmatch(part)]
-        self._placeholders = frozenset(name_key(part) for part in patterns)
-        echoes = [each for each in found if not isinstance(each, str)]
-        self._echoes = frozenset(map(_signature, echoes))
-        self._echoed_names = frozenset(_name_keys(each) for each in echoes)
+        self._examples = frozenset(
+            name_key(name) for each in found if not isinstance(each, str) for name in _names(each)
+        )
 
     def read(self, reply: str, text: str = "") -> ParsedReply:
         """Return the records of one reply.
@@ -86,21 +85,20 @@ class RecordReader:
             text: The text that it read: an example of the prompt that is in it is no echo.
         """
         answer = read_answer(reply)
-        raws = find_records(answer.text)
-        tally = _Tally()
-        tally.repairs.update(answer.repairs)
+        plain = _unescaped(answer.text)
+        raws, is_broken_off = find_records(plain)
+        raws = raws or find_odd_records(plain)
+        tally = _Tally(repairs=Counter(answer.repairs))
+        tally.repairs.update({"escapes resolved": 1} if plain != answer.text else {})
+        end = self._end(plain)
         records: list[Parsed] = []
         for raw in raws:
-            record = self._record(raw, tally)
-            if isinstance(record, str):
-                tally.dropped[record] += 1
-            elif any(name_key(name) in self._placeholders for name in _names(record)):
-                tally.dropped[f"{raw.kind} with a name of the prompt's pattern"] += 1
-            elif self._is_echo(record, text):
-                tally.dropped["example of the prompt repeated"] += 1
+            record = self._record(raw, tally) if raw.place < end else _BEYOND
+            reason = record if isinstance(record, str) else self._no_fact(record, raw.kind, text)
+            if isinstance(record, str) or reason is not None:
+                tally.dropped[str(reason)] += 1
             else:
                 records.append(record)
-        is_ended = has_end_marker(answer.text)
         return ParsedReply(
             extraction=Extraction(
                 entities=tuple(r for r in records if isinstance(r, Entity)),
@@ -109,34 +107,88 @@ class RecordReader:
                 repairs=dict(tally.repairs),
             ),
             seen=len(raws),
-            is_ended=is_ended,
-            is_cut=is_broken_off(answer.text),
-            is_unfinished=answer.is_unfinished,
+            dropped=dict(tally.dropped),
+            is_ended=end_marker(plain) is not None,
+            is_bare=not any(mark.isalnum() for mark in without_end_marker(plain)),
+            is_cut=is_broken_off,
         )
 
-    def _is_echo(self, record: Parsed, text: str) -> bool:
-        # Names first: they are short, and hardly any record has those of an example.
-        if _name_keys(record) not in self._echoed_names or _signature(record) not in self._echoes:
-            return False
+    def _end(self, answer: str) -> int:
+        """Return where a model that does not stop goes on with a text of its own making."""
+        marker = end_marker(answer)
+        return len(answer) if marker is None else self._sections.section_after(answer, marker.end())
+
+    def _no_fact(self, record: Parsed, kind: str, text: str) -> str | None:
+        """Return why a record that could be read is no fact of the text, or ``None``."""
+        keys = {name_key(name) for name in _names(record)}
+        if keys & self._placeholders:
+            return f"{kind} with a name of the prompt's pattern"
+        echoes = keys & self._examples
+        if not echoes:
+            return None
+        # A name of an example is one of the text where each of its words is.
         said = name_key(text)
-        return not all(name_key(name) in said for name in _names(record))
+        is_said = all(word in said for key in echoes for word in key.split())
+        return None if is_said else "example of the prompt repeated"
 
     def _record(self, raw: RawRecord, tally: _Tally) -> Parsed | str:
         """Return the record, or the reason why it is none."""
-        is_typed = name_key(raw.kind) in self._types
-        if raw.kind not in ("entity", "relationship") and not is_typed:
+        kind, parts, repair = self._kind(raw)
+        if kind is None:
             return "record of an unknown kind"
         if raw.is_cut:
-            return f"{'entity' if is_typed else raw.kind} cut off in the middle"
-        fields = [restored(part) for part in raw.fields]
-        if is_typed:
-            tally.repairs["type in the place of the kind"] += 1
-            fields.insert(1, raw.kind)
-        read = _relationship if raw.kind == "relationship" else _entity
+            return f"{kind} cut off in the middle"
+        fields = [restored(self._label.sub("", part)) for part in parts]
+        read = _relationship if kind == "relationship" else _entity
         record = read(fields, self._types, tally)
         if not isinstance(record, str):
-            tally.repairs.update(raw.repairs)
+            tally.repairs.update([*raw.repairs, *([repair] if repair else [])])
         return record
+
+    def _kind(self, raw: RawRecord) -> tuple[str | None, Sequence[str], str]:
+        """Return what a record is, its fields, and what was mended to know it.
+
+        Where a model left the kind out, or wrote it in another language, the fields tell: an entity
+        has one of the types that were asked for, a relationship ends in a number.
+        """
+        every = [raw.kind, *raw.fields]
+        ends_in_number = _NUMBER.fullmatch(every[-1]) is not None
+        if raw.kind in ("entity", "relationship"):
+            return raw.kind, raw.fields, ""
+        if name_key(raw.kind) in self._types:
+            return "entity", [*every[1:2], raw.kind, *every[2:]], "type in the place of the kind"
+        if len(every) == 3 and name_key(every[1]) in self._types:
+            return "entity", every, "missing kind"
+        if len(every) == 4 and ends_in_number:
+            return "relationship", every, "missing kind"
+        if len(every) == 4 and name_key(every[2]) in self._types:
+            return "entity", raw.fields, "kind by another name"
+        if len(every) == 5 and ends_in_number:
+            return "relationship", raw.fields, "kind by another name"
+        return None, raw.fields, ""
+
+
+_BEYOND = "record of a text that the model made up after its end"
+
+
+def _pattern(field: str) -> list[str]:
+    found = _PLACEHOLDER.fullmatch(field)
+    return [] if found is None else [found[1]]
+
+
+def _unescaped(answer: str) -> str:
+    """Return an answer that was written as the text of a JSON string as what it says."""
+    if "\\n" not in answer or "\n" in answer:
+        return answer
+    try:
+        content = json.loads(answer)
+    except (ValueError, RecursionError):
+        content = None
+    texts = [content, *(content.values() if isinstance(content, dict) else ())]
+    found = [text for text in texts if isinstance(text, str)]
+    if found:
+        return max(found, key=len)
+    return re.sub(r"\\([nrt\"])", lambda match: _ESCAPES.get(match[1], match[1]), answer)
 
 
 def _entity(fields: Sequence[str], types: Collection[str], tally: _Tally) -> Entity | str:
@@ -155,7 +207,7 @@ def _entity(fields: Sequence[str], types: Collection[str], tally: _Tally) -> Ent
         tally.repairs["missing field"] += 1
     elif len(fields) > 3:
         tally.repairs["extra field"] += 1
-    return Entity(title=name, type=tidy_name(kind).casefold(), description=_prose(description))
+    return Entity(title=name, type=tidy_name(kind).casefold(), description=prose(description))
 
 
 def _type_field(fields: Sequence[str], types: Collection[str]) -> int:
@@ -178,49 +230,12 @@ def _relationship(
     why_not = absurdity(source) or absurdity(target)
     if why_not is not None:
         return f"relationship {why_not}"
-    description, weight = _weighed(fields[2:], tally)
-    return Relationship(
-        source=source, target=target, description=_prose(description), weight=weight
-    )
+    description, weight = split_weight(fields[2:], tally.repairs)
+    return Relationship(source=source, target=target, description=prose(description), weight=weight)
 
 
-def _weighed(fields: Sequence[str], tally: _Tally) -> tuple[Sequence[str], float]:
-    """Return the fields of the description, and the weight, which is 1 where there is none."""
-    if len(fields) > 2:
-        tally.repairs["extra field"] += 1
-    # The number is last; where a field more follows it, it is the last field that is a number.
-    places = [len(fields) - 1] if len(fields) > 1 else []
-    places += [
-        at for at in reversed(range(len(fields) - 1)) if _BARE_NUMBER.fullmatch(_bare(fields[at]))
-    ]
-    if len(fields) == 1 and _BARE_NUMBER.fullmatch(_bare(fields[0])):
-        places = [0]
-    for at in places:
-        found = _WEIGHT.fullmatch(_bare(fields[at]))
-        if found is not None:
-            if not _BARE_NUMBER.fullmatch(_bare(fields[at])):
-                tally.repairs["number among words"] += 1
-            return [*fields[:at], *fields[at + 1 :]], _in_bounds(float(found.group(1)), tally)
-    tally.repairs["missing weight"] += 1
-    return fields, 1.0
-
-
-def _bare(text: str) -> str:
-    return text.strip("\"'“”` \t\n()[]{}*")
-
-
-def _in_bounds(weight: float, tally: _Tally) -> float:
-    """Keep a weight usable: a relationship that was stated is there, and none outweighs all."""
-    if weight <= 0:
-        tally.repairs["weight out of range"] += 1
-        return 1.0
-    if weight > _GREATEST_WEIGHT:
-        tally.repairs["weight out of range"] += 1
-        return _GREATEST_WEIGHT
-    return weight
-
-
-def _prose(fields: Iterable[str]) -> str:
+def prose(fields: Iterable[str]) -> str:
+    """Return fields as one text on one line, without the quotes around it."""
     plain = " ".join(" ".join(part.split()) for part in fields).strip()
     if len(plain) > 1 and plain[0] + plain[-1] in _QUOTE_PAIRS:
         return plain[1:-1].strip()
@@ -229,15 +244,6 @@ def _prose(fields: Iterable[str]) -> str:
 
 def _names(record: Parsed) -> tuple[str, ...]:
     return (record.title,) if isinstance(record, Entity) else (record.source, record.target)
-
-
-def _name_keys(record: Parsed) -> tuple[str, ...]:
-    return tuple(map(name_key, _names(record)))
-
-
-def _signature(record: Parsed) -> tuple[str, ...]:
-    kind = "entity" if isinstance(record, Entity) else "relationship"
-    return (kind, *_name_keys(record), name_key(record.description))
 
 
 def parse_extraction(reply: str) -> Extraction:

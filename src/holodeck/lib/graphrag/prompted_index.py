@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -13,27 +12,27 @@ from holodeck.errors import AuthenticationError, ProviderError
 from holodeck.lib.contracts import (
     ChatModel,
     ChatReply,
-    Claim,
     CommunityContext,
     Extraction,
+    FoundClaims,
     Message,
     Report,
 )
 from holodeck.lib.graphrag.accept import (
     Complaint,
-    about_claims,
-    about_extraction,
+    about_first,
+    about_further,
     about_text,
     asked_again,
 )
-from holodeck.lib.graphrag.chain import Asker, Judge, Kept, Memo
+from holodeck.lib.graphrag.chain import Asker, Kept, Memo
 from holodeck.lib.graphrag.community_context import MAX_INPUT_TOKENS
 from holodeck.lib.graphrag.kept_extraction import as_json, from_json
 from holodeck.lib.graphrag.parse import ParsedReply, RecordReader, join_extractions
-from holodeck.lib.graphrag.parse_claims import parse_claims
+from holodeck.lib.graphrag.parse_claims import ClaimReader, join_claims
 from holodeck.lib.graphrag.parse_report import about_report, parse_report
 from holodeck.lib.graphrag.prompts import Template
-from holodeck.lib.graphrag.reply_text import answer_of
+from holodeck.lib.graphrag.reply_text import ReplyForm, answer_of
 from holodeck.lib.graphrag.summarize import SUMMARY_INPUT_TOKENS
 from holodeck.lib.graphrag.untrusted import DATA_NOTICE, Neutraliser, restored
 from holodeck.lib.graphrag.values import REPORT_WORDS
@@ -49,8 +48,27 @@ REPLY_TOKENS = 2048
 CLAIMS_WANTED = "Any claims or facts that could be relevant to information discovery."
 """The library's own default of what a claim is."""
 
-PROMPTED_VERSION = "prompted 2"
+PROMPTED_VERSION = "prompted 4"
 """Raised when the steps give another output for the same replies: indexes are then built anew."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Passes:
+    """How one text is gone over.
+
+    Attributes:
+        purpose: Of the first prompt.
+        more: The prompt of a further pass.
+        is_more: The question whether there is one to make.
+        read: What became of the records of a reply.
+        reading: What is kept of the replies beside them; ``None``: nothing.
+    """
+
+    purpose: str
+    more: str
+    is_more: str
+    read: Callable[[str], ReplyForm]
+    reading: Callable[[Kept], Mapping[str, Any]] | None = None
 
 
 class PromptedIndexSteps:
@@ -82,6 +100,7 @@ class PromptedIndexSteps:
         self._templates = {name: Template(prompt) for name, prompt in prompts.items()}
         self._neutral = {name: Neutraliser(prompt) for name, prompt in prompts.items()}
         self._reader = RecordReader(prompts["extract"], entity_types)
+        self._claim_reader = ClaimReader(prompts.get("claims", ""))
         self._entity_types = ",".join(entity_types)
         self._max_gleanings = max_gleanings
         chat.expect(
@@ -107,66 +126,71 @@ class PromptedIndexSteps:
         def read(reply: str) -> ParsedReply:
             return self._reader.read(reply, sent)
 
-        def judge(reply: ChatReply) -> Complaint | None:
-            return about_extraction(reply, read(reply.text))
-
         def reading(kept: Kept) -> dict[str, Any]:
             found = join_extractions([read(reply).extraction for reply in kept.replies])
             return {"version": PROMPTED_VERSION, **as_json(found)}
 
-        kept, failed = await self._chain("extract", prompt, judge, "glean", "glean_more", reading)
+        passes = _Passes(
+            purpose="extract",
+            more=self._prompts["glean"],
+            is_more=self._prompts["glean_more"],
+            read=read,
+            reading=reading,
+        )
+        kept, failed = await self._chain(prompt, passes)
         known = kept.reading
         if known is None or known["version"] != PROMPTED_VERSION:
             known = reading(kept)
         found = from_json(known)
-        again = Counter(found.repairs)
-        if kept.asked_again:
-            again["asked again"] += len(kept.asked_again)
-        return replace(found, repairs=dict(again), incomplete=failed)
+        return replace(found, repairs=_with_asked(found.repairs, kept), incomplete=failed)
 
-    async def claims(self, text: str) -> list[Claim]:
-        """Return what one chunk asserts of entities, over all passes."""
+    async def claims(self, text: str) -> FoundClaims:
+        """Return what one chunk asserts of entities, over all passes.
+
+        Raises:
+            ProviderError: No reply to the first prompt was an answer.
+        """
         prompt = self._prompt(
             "claims",
             entity_specs=self._entity_types,
             claim_description=CLAIMS_WANTED,
             input_text=text,
         )
-        kept, failed = await self._chain(
-            "claims", prompt, about_claims, "claims_glean", "claims_glean_more"
+        sent = self._neutral["claims"](text)
+        passes = _Passes(
+            purpose="claims",
+            more=self._prompts["claims_glean"],
+            is_more=self._prompts["claims_glean_more"],
+            read=lambda reply: self._claim_reader.read(reply, sent),
         )
-        if failed is not None:
-            raise failed
-        return [claim for reply in kept.replies for claim in parse_claims(reply)]
+        kept, failed = await self._chain(prompt, passes)
+        found = join_claims(self._claim_reader.read(r, sent).found for r in kept.replies)
+        return replace(found, repairs=_with_asked(found.repairs, kept), incomplete=failed)
 
-    async def _chain(
-        self,
-        purpose: str,
-        prompt: str,
-        judge: Judge,
-        more: str,
-        is_more: str,
-        reading: Callable[[Kept], Mapping[str, Any]] | None = None,
-    ) -> tuple[Kept, ProviderError | None]:
+    async def _chain(self, prompt: str, passes: _Passes) -> tuple[Kept, ProviderError | None]:
         """Return the replies of a chain, as kept or asked for, and what a further pass failed by.
 
         A chain whose further pass failed gives what it has, and is not kept. With ``reading`` what
         it reads in the replies is kept beside them.
         """
-        key = self._asker.key(purpose, prompt, str(self._max_gleanings))
+
+        def judge(reply: ChatReply) -> Complaint | None:
+            return about_first(reply, passes.read(reply.text))
+
+        key = self._asker.key(passes.purpose, prompt, str(self._max_gleanings))
         kept = self._asker.recall(key)
         if kept is not None:
             return kept, None
-        first = await self._asker.answered(purpose, prompt, judge)
-        kept, failed = await self._glean(prompt, first, self._prompts[more], is_more)
-        if reading is not None:
-            kept = replace(kept, reading=reading(kept))
+        first = await self._asker.answered(passes.purpose, prompt, judge)
+        kept, failed = await self._glean(prompt, first, passes)
+        if passes.reading is not None:
+            kept = replace(kept, reading=passes.reading(kept))
         if failed is None:
-            self._asker.keep(key, kept, purpose)
+            self._asker.keep(key, kept, passes.purpose)
         return kept, failed
 
     async def _glean(
-        self, prompt: str, first: Kept, more: str, is_more: str
+        self, prompt: str, first: Kept, passes: _Passes
     ) -> tuple[Kept, ProviderError | None]:
         """Ask for what was missed while the model says that there is more."""
         kept = first
@@ -176,10 +200,10 @@ class PromptedIndexSteps:
         ]
         try:
             for turn in range(self._max_gleanings):
-                if turn and not await self._has_more(messages, self._prompts[is_more]):
+                if turn and not await self._has_more(messages, passes.is_more):
                     break
-                messages.append(Message(role="user", content=more))
-                reply, again = await self._pass(messages)
+                messages.append(Message(role="user", content=passes.more))
+                reply, again = await self._pass(messages, passes)
                 messages.append(Message(role="assistant", content=answer_of(reply)))
                 kept = Kept(replies=(*kept.replies, reply), asked_again=(*kept.asked_again, *again))
         except AuthenticationError:
@@ -188,20 +212,24 @@ class PromptedIndexSteps:
             return kept, error
         return kept, None
 
-    async def _pass(self, messages: Sequence[Message]) -> tuple[str, tuple[str, ...]]:
-        """Return the reply of one further pass; one without content is asked for again, once."""
-        reply = await self._asker.ask("glean", messages)
-        complaint = about_text(reply)
+    async def _pass(
+        self, messages: Sequence[Message], passes: _Passes
+    ) -> tuple[str, tuple[str, ...]]:
+        """Return the reply of a further pass; one that cannot be used is asked for once more."""
+        first = await self._asker.ask("glean", messages)
+        complaint = about_further(first, passes.read(first.text))
         if complaint is None:
-            return reply.text, ()
-        question = asked_again(messages[-1].content, complaint, "extract")
-        reply = await self._asker.ask(
+            return first.text, ()
+        question = asked_again(messages[-1].content, complaint, passes.purpose)
+        second = await self._asker.ask(
             "glean", [*messages[:-1], Message(role="user", content=question)]
         )
-        still = about_text(reply)
-        if still is not None:
-            raise still.error("glean")
-        return reply.text, (complaint.cause,)
+        still = about_further(second, passes.read(second.text))
+        if still is None or still.is_usable:
+            return second.text, (complaint.cause,)
+        if complaint.is_usable:
+            return first.text, (complaint.cause,)
+        raise still.error("glean")
 
     async def _has_more(self, messages: Sequence[Message], question: str) -> bool:
         asked = [*messages, Message(role="user", content=question)]
@@ -240,6 +268,12 @@ class PromptedIndexSteps:
         neutral: Callable[[str], str] = self._neutral[name]
         safe = {key: neutral(value) for key, value in values.items()}
         return DATA_NOTICE + self._templates[name].fill(**safe)
+
+
+def _with_asked(repairs: Mapping[str, int], kept: Kept) -> dict[str, int]:
+    """Return what was mended, with how often a reply was asked for again."""
+    again = {"asked again": len(kept.asked_again)} if kept.asked_again else {}
+    return {**repairs, **again}
 
 
 def _longest_prompt(

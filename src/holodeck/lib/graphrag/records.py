@@ -3,42 +3,69 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from holodeck.lib.graphrag.marks import BAR, DELIMITER, END, GREATER, LESS, end_marker
+
 __all__ = [
+    "KINDS",
     "RawRecord",
+    "closed_body",
+    "closes_more",
     "find_records",
-    "has_end_marker",
-    "is_broken_off",
     "split_fields",
-    "without_end_marker",
 ]
 
-_STRICT = r"(?:<\s*\|{1,2}\s*>|&lt;\s*\|{1,2}\s*&gt;)"
-_LOOSE = r"(?:<\s*\|{1,2}\s*>?|\|{1,2}\s*>|\|{1,2})"
-_DELIMITER = re.compile(_STRICT)
-_LOOSE_DELIMITER = re.compile(rf"{_STRICT}|{_LOOSE}")
+_LOOSE = rf"(?:{LESS}\s*{BAR}{{1,2}}\s*{GREATER}?|{BAR}{{1,2}}\s*{GREATER}|{BAR}{{1,2}})"
+_DELIMITER = re.compile(DELIMITER)
+_LOOSE_DELIMITER = re.compile(rf"{DELIMITER}|{_LOOSE}")
 _AS_ASKED = re.compile(r"<\|>")
-_QUOTE = r"[\"'“”‘’`*\\]{0,6}"
+_OPEN, _CLOSE = "([{（［｛【", ")]}）］｝】"
+_OPENING, _CLOSING = rf"[{re.escape(_OPEN)}]", rf"[{re.escape(_CLOSE)}]"
+_QUOTES = " \t\"'“”‘’„‟«»‹›＂`*\\"
+_QUOTE = r"(?:[\"'“”‘’„‟«»‹›＂`*\\]|&quot;){0,6}"
 # Repetitions are bounded, here and below, so that no reply takes quadratic time to read.
 _START = re.compile(
-    rf"(?P<open>[(\[{{]{{0,4}})\s{{0,9}}(?P<quote>{_QUOTE})(?P<kind>entity|relationship|relation)"
-    rf"{_QUOTE}\s*(?={_STRICT}|{_LOOSE})",
+    rf"(?P<open>{_OPENING}{{0,4}})\s{{0,9}}(?P<quote>{_QUOTE})"
+    rf"(?<!\w)(?P<kind>entity|entities|relationships?|relations?){_QUOTE}\s*"
+    rf"(?:(?={DELIMITER}|{_LOOSE})|[:：](?=[^\n<>|]{{1,200}}{DELIMITER}))",
     re.IGNORECASE,
 )
-# A record that calls itself something else, as models do that put the type first.
+# A record that calls itself something else, or that begins with its first field.
 _OTHER_START = re.compile(
-    rf"(?P<open>[(\[{{]{{1,4}})\s{{0,9}}(?P<quote>[\"'“])(?P<kind>[^\"'“”<>|\n]{{1,40}})[\"'”]\s*(?={_STRICT})"
+    rf"(?P<open>{_OPENING}{{1,4}})\s{{0,9}}(?P<quote>{_QUOTE})"
+    rf"(?P<kind>(?>[^\n<>|＜＞﹤｜]{{1,200}}))(?={DELIMITER})"
 )
-_KINDS = {"entity": "entity", "relationship": "relationship", "relation": "relationship"}
-_BEFORE_BARE = re.compile(r"(?:^|[\n)\]}#])[ \t]*(?:[-*•]|\d+[.)])?[ \t]*$")
-_ENDS_IN_DELIMITER = re.compile(rf"(?:{_STRICT}|\|>?)\s*$")
-_END = re.compile(r"(?:<\s*\|{0,2}|\|)\s*COMPLETE\s*(?:\|{0,2}\s*>|\|)", re.IGNORECASE)
-# What may follow the bracket that closes a record: a separator, a list mark, the end of the line.
-_AFTER_CLOSE = re.compile(r"[)\]}]{0,4}\s{0,9}(?:##|\n|\Z|[-*•,;.]{0,9}\s{0,9}\Z)")
-_OPENED = re.compile(r"[(\[{]\s*[\"'“]?\w*\Z")
+KINDS = {
+    "entity": "entity",
+    "entities": "entity",
+    "relationship": "relationship",
+    "relationships": "relationship",
+    "relation": "relationship",
+    "relations": "relationship",
+}
+_LONGEST_KIND = 40
+_ANY_QUOTE = re.compile(r"[\"'“”]")
+_LIST_MARK = r"(?:[-*•]|\d{1,3}[.)])"
+_BEFORE_BARE = re.compile(rf"(?:\A|[\n)\]}}）#>])[ \t]*{_LIST_MARK}?[ \t*`]*$")
+_ENDS_IN_DELIMITER = re.compile(rf"(?:{DELIMITER}|\|>?)\s*$")
+_DELIMITER_ENDS = tuple(">＞﹥;|｜")
+_ENDS_IN_END = re.compile(rf"(?:{END.pattern})\s*\Z", END.flags)
+_LEADING_BREAK = re.compile(r"\n\s*$")
+# What may follow the bracket that closes a record: a separator, the end of the line, a remark, or
+# where the next record begins its list mark.
+_AFTER_CLOSE = re.compile(
+    rf"{_CLOSING}{{0,4}}(?:[ \t*_`\"'“”’»,;.|]|\\n|</?\w{{1,15}}\s?/?>){{0,20}}"
+    rf"(?:##|\n|\Z|{_LIST_MARK}\s{{0,9}}\Z|(?:#|//|--|<!--)[^\n]{{0,200}}(?:\n|\Z))"
+)
+# The number that a relationship ends with closes it, whatever is said behind it.
+_WEIGHT_CLOSE = re.compile(
+    rf"{DELIMITER}\s*[\"'“]?\d{{1,9}}(?:\.\d{{1,9}})?[\"'”]?\s*({_CLOSING})(?!\s*{DELIMITER})"
+)
+_OPENED = re.compile(rf"{_OPENING}\s*[\"'“]?\w*\Z")
 _SEPARATOR = re.compile(r"##|\n[ \t\r]{0,99}\n")
+_NEXT_MARK = re.compile(rf"\n[ \t]*{_LIST_MARK}[ \t*`]*\Z")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,65 +76,86 @@ class RawRecord:
         kind: ``entity``, ``relationship``, or what the model wrote in its place.
         fields: What follows the kind.
         is_cut: It was opened and the reply ends before it is closed.
+        place: Where it begins.
     """
 
     kind: str
     fields: tuple[str, ...]
     repairs: tuple[str, ...] = ()
     is_cut: bool = False
+    place: int = 0
 
 
-def has_end_marker(text: str) -> bool:
-    """Tell whether the model says that it is done."""
-    return _END.search(text) is not None
+def find_records(text: str) -> tuple[list[RawRecord], bool]:
+    """Return the records of an answer, in order, and whether it breaks off.
 
-
-def without_end_marker(text: str) -> str:
-    """Return an answer without its end markers."""
-    return _END.sub("", text)
-
-
-def find_records(text: str) -> list[RawRecord]:
-    """Return the records of an answer, in order."""
+    It breaks off where it ends inside a record, or between two, without the end marker.
+    """
     starts = list(_starts(text))
     stops = [*(match.start() for match in starts[1:]), len(text)][: len(starts)]
     records = [_record(text, match, stop) for match, stop in zip(starts, stops, strict=True)]
-    if records and is_broken_off(text) and all(not each.is_cut for each in records[:-1]):
-        return records
+    is_broken_off = _is_broken_off(text, starts)
+    if is_broken_off and all(not each.is_cut for each in records[:-1]):
+        return records, True
     # Where brackets are left open all over, an open one at the end is no sign of a cut.
-    return [replace(each, is_cut=False) for each in records]
+    whole = [replace(each, is_cut=False) if each.is_cut else each for each in records]
+    return whole, is_broken_off
 
 
-def is_broken_off(text: str) -> bool:
-    """Tell whether an answer ends inside a record, or between two, without the end marker."""
-    if has_end_marker(text):
-        return False
-    starts = list(_starts(text))
-    if not starts or not starts[-1].group("open"):
+def _is_broken_off(text: str, starts: Sequence[re.Match[str]]) -> bool:
+    if not starts or not starts[-1].group("open") or end_marker(text) is not None:
         return False
     body = text[starts[-1].end() :]
-    inner, is_closed = _inside(body)
+    inner, is_closed = _inside(body, _kind(starts[-1]))
     return not is_closed or _OPENED.search(body[len(inner) + 1 :]) is not None
 
 
 def _starts(text: str) -> Iterator[re.Match[str]]:
-    others = [m for m in _OTHER_START.finditer(text) if m["kind"].casefold() not in _KINDS]
-    for match in sorted([*_START.finditer(text), *others], key=re.Match.start):
-        before = text[max(0, match.start() - 80) : match.start()]
-        if _ENDS_IN_DELIMITER.search(before):
-            continue  # a field of this name, in the middle of a record
-        if match.group("open") or match.group("quote") or _BEFORE_BARE.search(before):
+    named = list(_START.finditer(text))
+    taken = {match.start() for match in named}
+    others = [match for match in _OTHER_START.finditer(text) if match.start() not in taken]
+    for match in sorted([*named, *others], key=re.Match.start):
+        start = match.start("open" if match.group("open") else "quote")
+        before = text[max(0, start - 80) : start]
+        if _is_field(match, before) or closes_more(match.group("kind")):
+            continue
+        if _is_dressed(match) or _BEFORE_BARE.search(before):
             yield match
+
+
+def _is_dressed(match: re.Match[str]) -> bool:
+    """Tell whether brackets or quotes say that this is no word in the middle of a text."""
+    kind, quote = _kind(match), match.group("quote")
+    if kind in KINDS:
+        return bool(match.group("open") or quote)
+    return bool(quote) and len(kind) <= _LONGEST_KIND and _ANY_QUOTE.search(kind) is None
+
+
+def _is_field(match: re.Match[str], before: str) -> bool:
+    """Tell whether this is a field, in the middle of a record."""
+    if before.rstrip()[-1:] not in _DELIMITER_ENDS:
+        return False  # as nearly always
+    if _ENDS_IN_DELIMITER.search(before) is None or _ENDS_IN_END.search(before):
+        return False
+    is_dressed = match.group("open") and match.group("quote")
+    return not (is_dressed and _LEADING_BREAK.search(before))
+
+
+def _kind(match: re.Match[str]) -> str:
+    kind = match.group("kind").strip(_QUOTES)
+    return KINDS.get(kind.casefold(), kind)
 
 
 def _record(text: str, match: re.Match[str], stop: int) -> RawRecord:
     body = text[match.end() : stop]
-    marker = _END.search(body)
+    marker = end_marker(body)
     body = body if marker is None else body[: marker.start()]
+    body = _NEXT_MARK.sub("", body)
+    kind = _kind(match)
     repairs = []
     is_cut = False
     if match.group("open"):
-        inner, is_closed = _inside(body)
+        inner, is_closed = _inside(body, kind)
         is_cut = not is_closed
         if not is_closed:
             repairs.append("missing bracket")
@@ -121,12 +169,12 @@ def _record(text: str, match: re.Match[str], stop: int) -> RawRecord:
         repairs.append("odd delimiter")
     if any("\n" in part for part in fields):
         repairs.append("record over several lines")
-    kind = match.group("kind")
-    kind = _KINDS.get(kind.casefold(), kind)
-    return RawRecord(kind=kind, fields=fields, repairs=tuple(repairs), is_cut=is_cut)
+    return RawRecord(
+        kind=kind, fields=fields, repairs=tuple(repairs), is_cut=is_cut, place=match.start()
+    )
 
 
-def _inside(body: str) -> tuple[str, bool]:
+def _inside(body: str, kind: str) -> tuple[str, bool]:
     """Return what stands before the bracket that closes a record, and whether there is one.
 
     It is the first bracket that closes more than the record's own text opened and that ends a
@@ -134,16 +182,29 @@ def _inside(body: str) -> tuple[str, bool]:
     """
     depth = 1
     last = -1
-    for found in re.finditer(r"[()\[\]{}]", body):
+    weighed = _WEIGHT_CLOSE.search(body) if kind == "relationship" else None
+    if weighed is not None:
+        return body[: weighed.start(1)], True
+    for found in re.finditer(f"{_OPENING}|{_CLOSING}", body):
         at = found.start()
-        depth += 1 if found.group() in "([{" else -1
-        if found.group() in ")]}" and _AFTER_CLOSE.match(body, at + 1):
+        depth += 1 if found.group() in _OPEN else -1
+        if found.group() in _CLOSE and _AFTER_CLOSE.match(body, at + 1):
             last = at
             if depth <= 0:
                 return body[:at], True
     if last >= 0:
         return body[:last], True
     return _SEPARATOR.split(body, maxsplit=1)[0], False
+
+
+def closes_more(text: str) -> bool:
+    """Tell whether a text closes brackets that it does not open."""
+    return sum(text.count(mark) for mark in _CLOSE) > sum(text.count(mark) for mark in _OPEN)
+
+
+def closed_body(body: str) -> tuple[str, bool]:
+    """Return what a record holds that was opened with a bracket, and whether it is closed."""
+    return _inside(body, "")
 
 
 def _bare_body(body: str) -> str:

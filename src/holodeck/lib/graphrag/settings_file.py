@@ -10,37 +10,17 @@ import json
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
-from holodeck.errors import ConfigError
 from holodeck.lib.graphrag.storage import GraphRAGStorage, IndexMetadata
 from holodeck.lib.graphrag.values import LOCAL, MAP, REDUCE
 from holodeck.lib.resources import ResolvedTool
 from holodeck.models.llm import ModelSettings
 
-__all__ = ["SETTINGS_FILE", "check_settings_file", "write_settings_file"]
+__all__ = ["SETTINGS_FILE", "write_settings_file"]
 
 SETTINGS_FILE = "settings.yaml"
 
 _PROVIDERS = {"openai": "openai", "azure_openai": "azure", "ollama": "ollama"}
 """Our provider → the library's name of it."""
-
-
-def check_settings_file(resolved: ResolvedTool) -> None:
-    """Raise when a settings file is asked for and the library could not reach the models.
-
-    Raises:
-        ConfigError: A model is of a provider that only HoloDeck has.
-    """
-    graphrag = resolved.tool.graphrag
-    if graphrag is None or not graphrag.settings_file:
-        return
-    for settings in (graphrag.search_model, resolved.embedding):
-        if settings is not None and settings.provider not in _PROVIDERS:
-            raise ConfigError(
-                f"settings_file is for the graphrag library's own command line, which cannot use "
-                f"provider {settings.provider!r}: remove it, or choose one of "
-                f"{', '.join(_PROVIDERS)}",
-                field="graphrag.settings_file",
-            )
 
 
 def write_settings_file(

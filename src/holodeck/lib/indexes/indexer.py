@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import ClassVar, Generic, ParamSpec, TypeVar
 
 from holodeck.errors import HolodeckError, IndexingError, SourceNotFoundError, TableNotFoundError
+from holodeck.lib.chunking import ChunkEnds
 from holodeck.lib.contracts import Progress, ProgressListener, RetryFailed
 from holodeck.lib.indexes.builder_lock import WAIT_SECONDS, builder_lock
 from holodeck.lib.indexes.corpus import Corpus
@@ -21,6 +22,7 @@ from holodeck.lib.indexes.record import IndexRecord
 from holodeck.lib.indexes.settings import changed_settings, config_hash
 from holodeck.lib.indexes.text_units import prepare
 from holodeck.lib.preflight import ask_models_once
+from holodeck.lib.readers.content_hashes import ContentHashes
 from holodeck.lib.readers.options import read_options
 from holodeck.lib.readers.source import read_source, source_hash
 from holodeck.lib.resources import ResolvedTool, Resources
@@ -29,6 +31,11 @@ from holodeck.models.config import ExecutionConfig
 __all__ = ["Indexer", "to_its_end"]
 
 logger = logging.getLogger(__name__)
+
+HASHES_FILE = "documents.json"
+"""The hashes of the documents, which a file that did not change is not read for again."""
+
+DOCUMENTS_CHANGED = "the documents changed"
 
 Record = TypeVar("Record", bound=IndexRecord)
 Result = TypeVar("Result")
@@ -68,6 +75,7 @@ class Indexer(ABC, Generic[Record]):
         self._on_progress = on_progress or (lambda progress: None)
         self._wait_seconds = (execution.index_timeout or WAIT_SECONDS) if wait_for_builder else 0.0
         self._damage: dict[str, str] = {}  # generation → what kept it from being opened
+        self._hashes = ContentHashes(folder.root / HASHES_FILE)
         self.built = False
         """Whether the last ``build_index`` built; ``False``: the index was up to date."""
 
@@ -78,8 +86,8 @@ class Indexer(ABC, Generic[Record]):
 
     @property
     @abstractmethod
-    def chunking(self) -> tuple[int, int]:
-        """Size of a chunk and overlap of two, in tokens."""
+    def chunking(self) -> tuple[int, int, ChunkEnds]:
+        """Size of a chunk and overlap of two, in tokens, and where chunks end."""
 
     @abstractmethod
     def shaping_settings(self) -> Mapping[str, str]:
@@ -108,6 +116,13 @@ class Indexer(ABC, Generic[Record]):
     def stale_piece(self, record: Record, retry_failed: RetryFailed) -> str | None:
         """Return why an index must be built whose documents and settings are those of before."""
         return None
+
+    def holds(self, record: Record, corpus: Corpus) -> bool:
+        """Tell whether an index of the same settings holds these texts and no others.
+
+        Then no model is asked anything, not even whether it is there.
+        """
+        return False
 
     def check_always(self) -> None:
         """Find a setting that cannot be kept, also when the index is up to date.
@@ -169,8 +184,10 @@ class Indexer(ABC, Generic[Record]):
         if damage is not None:
             return f"{DAMAGED}{damage}"
         options = read_options(self._tool, self._execution)
-        if source_hash(source, options) != record.source_hash:
-            return "the documents changed"
+        now = source_hash(source, options, hashes=self._hashes)
+        self._hashes.save()
+        if now != record.source_hash:
+            return DOCUMENTS_CHANGED
         return self.stale_piece(record, retry_failed)
 
     def note_damage(self, error: TableNotFoundError) -> None:
@@ -198,16 +215,20 @@ class Indexer(ABC, Generic[Record]):
                 return self._folder.published()
             level = logging.WARNING if reason.startswith(DAMAGED) else logging.INFO
             logger.log(level, "building the index of tool %r: %s", self._tool.name, reason)
-            width = await ask_models_once(
-                self._resolved, self._resources, indexed_width=self._indexed_width()
-            )
+            read = await self._only_moved(source) if reason == DOCUMENTS_CHANGED else None
+            width = None
+            if read is None:
+                width = await ask_models_once(
+                    self._resolved, self._resources, indexed_width=self._indexed_width()
+                )
             started = time.monotonic()
             async with self._in_time():
-                corpus = await self._read(source)
+                corpus = read or await self._read(source)
                 record = await self._publish(
                     replace(corpus, force=force, retry_failed=retry_failed, vector_width=width)
                 )
             self.built = True
+            self._hashes.save()
             self._folder.tidy()
             counts = ", ".join(f"{count} {name}" for name, count in record.counts.items())
             logger.info("indexed %s in %.1fs", counts, time.monotonic() - started)
@@ -236,6 +257,13 @@ class Indexer(ABC, Generic[Record]):
                 "folder, and build again"
             ) from error
 
+    async def _only_moved(self, source: Path) -> Corpus | None:
+        """Return the documents where the index holds their texts, whatever their names are now."""
+        async with self._in_time():
+            corpus = await self._read(source)
+        is_held = await asyncio.to_thread(self.holds, self._folder.published(), corpus)
+        return corpus if is_held else None
+
     def _indexed_width(self) -> int:
         """Return the width of the vectors that the same embedding model made for the index."""
         record, settings = self._folder.record(), self.shaping_settings()
@@ -249,7 +277,7 @@ class Indexer(ABC, Generic[Record]):
     async def _read(self, source: Path) -> Corpus:
         self._on_progress(Progress(step="read"))
         options = read_options(self._tool, self._execution)
-        reading = await asyncio.to_thread(read_source, source, options)
+        reading = await asyncio.to_thread(read_source, source, options, hashes=self._hashes)
         return Corpus(
             tool_name=self._tool.name,
             source=source,

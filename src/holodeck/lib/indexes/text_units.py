@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from holodeck.lib.chunking import chunk_document
+from holodeck.lib.chunking import ChunkEnds, chunk_document
 from holodeck.lib.documents import Chunk, Document, Place
 
 __all__ = ["Prepared", "TextUnit", "prepare"]
@@ -46,7 +46,12 @@ class Prepared:
     units_of: dict[str, tuple[str, ...]]
 
 
-def prepare(documents: Iterable[Document], chunk_size: int, chunk_overlap: int) -> Prepared:
+def prepare(
+    documents: Iterable[Document],
+    chunk_size: int,
+    chunk_overlap: int,
+    ends: ChunkEnds = "sentences",
+) -> Prepared:
     """Cut the documents into text units; equal texts are one."""
     distinct: dict[str, Document] = {}
     places: dict[str, set[Place]] = {}
@@ -60,7 +65,7 @@ def prepare(documents: Iterable[Document], chunk_size: int, chunk_overlap: int) 
     units_of: dict[str, tuple[str, ...]] = {}
     unit_places: dict[str, set[Place]] = {}
     for document_id in sorted(distinct):
-        chunks = chunk_document(distinct[document_id], chunk_size, chunk_overlap)
+        chunks = chunk_document(distinct[document_id], chunk_size, chunk_overlap, ends)
         for chunk in chunks:
             units.setdefault(chunk.id, chunk)
             unit_places.setdefault(chunk.id, set()).update(places[document_id])

@@ -28,7 +28,14 @@ class ProviderRow:
         base_variable: Environment variable of the server's URL.
         base_required: There is no server of the vendor's own to go to.
         version_variable: Environment variable of the API version.
-        own_settings: Settings of a model that have a meaning here and not everywhere.
+        unused_settings: Settings of a model that its client has no use for.
+        nature: What it is, where that is why settings are unused; follows "which".
+        takes_bare_address: Whether a server's address may lack its scheme.
+        name_check: ``module:function`` that raises for a language model that is not there; only
+            where that can be told without a call.
+        embedding_names: The only embedding models there are; empty: whatever the server has.
+        embedding_widths: The only widths of their vectors; empty: whatever the server says.
+        entity_types: The only types that its rules can tell; empty: any.
         chat_default: Model for answers when YAML names none.
         index_default: Model for indexing when YAML names none.
         embedding_default: Embedding model when YAML names none.
@@ -42,7 +49,13 @@ class ProviderRow:
     base_variable: str | None = None
     base_required: bool = False
     version_variable: str | None = None
-    own_settings: frozenset[str] = frozenset()
+    unused_settings: frozenset[str] = frozenset()
+    nature: str = ""
+    takes_bare_address: bool = False
+    name_check: str | None = None
+    embedding_names: tuple[str, ...] = ()
+    embedding_widths: tuple[int, ...] = ()
+    entity_types: tuple[str, ...] = ()
     chat_default: str
     index_default: str
     embedding_default: str
@@ -53,6 +66,10 @@ class ProviderRow:
         return load_object(getattr(self, what))
 
 
+_AZURE_ONLY = frozenset({"api_version", "deployment_name"})
+_OLLAMA_ONLY = frozenset({"context_size"})
+_OF_SERVERS = frozenset({"api_key", "api_base", "temperature", "max_tokens"})
+
 PROVIDER_TABLE: dict[ProviderName, ProviderRow] = {
     "embedded": ProviderRow(
         embedder="holodeck.lib.providers.embedded:WordLlamaEmbedder",
@@ -61,12 +78,19 @@ PROVIDER_TABLE: dict[ProviderName, ProviderRow] = {
         index_default="extractive",
         embedding_default="wordllama",
         extra="embedded",
+        unused_settings=_OF_SERVERS | _AZURE_ONLY | _OLLAMA_ONLY,
+        nature="has no language model and reaches no server",
+        name_check="holodeck.lib.providers.extractive.installed:require_pipeline",
+        embedding_names=("wordllama",),
+        embedding_widths=(64, 128, 256),
+        entity_types=("organization", "person", "location", "event", "concept"),
     ),
     "openai": ProviderRow(
         embedder="holodeck.lib.providers.openai:OpenAIEmbedder",
         chat="holodeck.lib.providers.openai:OpenAIChat",
         key_variable="OPENAI_API_KEY",
         base_variable="OPENAI_BASE_URL",
+        unused_settings=_AZURE_ONLY | _OLLAMA_ONLY,
         chat_default="gpt-4o",
         index_default="gpt-4o-mini",
         embedding_default="text-embedding-3-small",
@@ -78,7 +102,7 @@ PROVIDER_TABLE: dict[ProviderName, ProviderRow] = {
         base_variable="AZURE_OPENAI_ENDPOINT",
         base_required=True,
         version_variable="AZURE_OPENAI_API_VERSION",
-        own_settings=frozenset({"api_version", "deployment_name"}),
+        unused_settings=_OLLAMA_ONLY,
         chat_default="gpt-4o",
         index_default="gpt-4o-mini",
         embedding_default="text-embedding-3-small",
@@ -87,7 +111,8 @@ PROVIDER_TABLE: dict[ProviderName, ProviderRow] = {
         embedder="holodeck.lib.providers.ollama:OllamaEmbedder",
         chat="holodeck.lib.providers.ollama:OllamaChat",
         base_variable="OLLAMA_HOST",
-        own_settings=frozenset({"context_size"}),
+        unused_settings=_AZURE_ONLY,
+        takes_bare_address=True,
         chat_default="llama3.1",
         index_default="llama3.1",
         embedding_default="nomic-embed-text",

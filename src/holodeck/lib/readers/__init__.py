@@ -25,7 +25,7 @@ from typing import NamedTuple
 
 __all__ = ["READERS", "READERS_VERSION", "Reader"]
 
-READERS_VERSION: int = 1
+READERS_VERSION: int = 2
 """Raised when a file gives other documents than before; part of every config hash."""
 
 
@@ -43,11 +43,14 @@ class Reader(NamedTuple):
 
 _TEXT = Reader("holodeck.lib.readers.text:read")
 _TABLE = Reader("holodeck.lib.readers.tables:read")
+_HTML = Reader("holodeck.lib.readers.html:read", extra="documents")
 _JSON_LINES = Reader("holodeck.lib.readers.json_records:read_lines")
 
 READERS: dict[str, Reader] = {
     ".csv": _TABLE,
     ".docx": Reader("holodeck.lib.readers.docx:read"),
+    ".htm": _HTML,
+    ".html": _HTML,
     ".json": Reader("holodeck.lib.readers.json_records:read"),
     ".jsonl": _JSON_LINES,
     ".log": _TEXT,
@@ -55,8 +58,11 @@ READERS: dict[str, Reader] = {
     ".md": _TEXT,
     ".ndjson": _JSON_LINES,
     ".pdf": Reader("holodeck.lib.readers.pdf:read", extra="documents"),
+    ".pptx": Reader("holodeck.lib.readers.pptx:read", extra="documents"),
     ".text": _TEXT,
     ".tsv": _TABLE,
     ".txt": _TEXT,
+    ".xhtml": _HTML,
+    ".xlsx": Reader("holodeck.lib.readers.xlsx:read", extra="documents"),
 }
 """Ending, in lower case → its reader. Both engines read the same types."""

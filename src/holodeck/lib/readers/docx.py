@@ -1,9 +1,13 @@
-"""Word documents (.docx): a file is one document; what was deleted or is only layout stays out."""
+"""Word documents (.docx): a file is one document; what was deleted or is only layout stays out.
+
+A heading is marked as in Markdown, so that a chunk can keep it with what it heads.
+"""
 
 from __future__ import annotations
 
+import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from io import BytesIO
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -18,6 +22,9 @@ __all__ = ["read"]
 
 _BODY = "word/document.xml"
 _PARTS = (_BODY, "word/footnotes.xml", "word/endnotes.xml")
+_STYLES = "word/styles.xml"
+# Word keeps the English names of its own styles, whatever language it speaks.
+_HEADING = re.compile(r"heading ([1-6])", re.IGNORECASE)
 # Tags without their namespace, which differs between the two forms of the standard.
 # A moved text stands where it was moved to; a fallback repeats what stands beside it.
 _LEFT_OUT = frozenset({"moveFrom", "Fallback", "tblGrid"})
@@ -53,32 +60,61 @@ def read(file: Path, path: str, options: ReadOptions) -> list[Document]:
 def _part_texts(content: bytes) -> Iterator[str]:
     with ZipFile(BytesIO(content)) as archive:
         names = set(archive.namelist())
+        headings = _heading_styles(_part(archive, _STYLES)) if _STYLES in names else {}
         for name in _PARTS:
             if name in names or name == _BODY:
-                yield _part_text(archive, name)
+                text = _text(_part(archive, name), headings)
+                yield clean_text(text).strip("\n")
 
 
-def _part_text(archive: ZipFile, name: str) -> str:
+def _part(archive: ZipFile, name: str) -> ET.Element:
     if archive.getinfo(name).file_size > _MOST_BYTES:
         raise ReadError(f"not a readable Word document: {name} is larger than any text")
     xml = archive.read(name)
     # Word writes no document type; with one, entities could unfold without end.
     if b"<!DOCTYPE" in xml or b"<!ENTITY" in xml:
         raise ReadError(f"not a readable Word document: {name} declares a document type")
-    return clean_text(_text(ET.fromstring(xml))).strip("\n")  # noqa: S314  # see above
+    return ET.fromstring(xml)  # noqa: S314  # see above
 
 
-def _text(element: ET.Element) -> str:
+def _heading_styles(styles: ET.Element) -> dict[str, int]:
+    """Return the id of every style that is a heading, with its level from 1."""
+    levels: dict[str, int] = {}
+    for style in styles.iter():
+        if _tag(style) == "style":
+            names = [_value(child) for child in style if _tag(child) == "name"]
+            found = _HEADING.fullmatch(names[0]) if names else None
+            if found is not None:
+                levels[_value(style, "styleId")] = int(found[1])
+    return levels
+
+
+def _text(element: ET.Element, headings: Mapping[str, int]) -> str:
     tag = _tag(element)
     if _is_left_out(tag):
         return ""
     if tag == "t":
         return element.text or ""
     if tag == "tr":
-        cells = [_text(cell) for cell in element if not _is_left_out(_tag(cell))]
+        cells = [_text(cell, headings) for cell in element if not _is_left_out(_tag(cell))]
         return " | ".join(" ".join(cell.split()) for cell in cells) + "\n"
-    inner = "".join(_text(child) for child in element)
-    return inner + "\n" if tag == "p" else _CHARACTERS.get(tag, inner)
+    inner = "".join(_text(child, headings) for child in element)
+    if tag != "p":
+        return _CHARACTERS.get(tag, inner)
+    level = headings.get(_style(element), 0) if inner.strip() else 0
+    return f"{'#' * level} {inner}\n" if level else f"{inner}\n"
+
+
+def _style(paragraph: ET.Element) -> str:
+    """Return the id of a paragraph's style; empty: it has none of its own."""
+    for properties in paragraph:
+        if _tag(properties) == "pPr":
+            return next((_value(each) for each in properties if _tag(each) == "pStyle"), "")
+    return ""
+
+
+def _value(element: ET.Element, name: str = "val") -> str:
+    return next((text for key, text in element.items() if key.rpartition("}")[2] == name), "")
 
 
 def _tag(element: ET.Element) -> str:

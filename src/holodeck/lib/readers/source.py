@@ -15,6 +15,7 @@ from holodeck.lib.extras import has_extra
 from holodeck.lib.filenames import shown
 from holodeck.lib.imports import load_object
 from holodeck.lib.readers import READERS, Reader
+from holodeck.lib.readers.content_hashes import ContentHashes
 from holodeck.lib.readers.options import ReadOptions
 from holodeck.lib.readers.time_limit import run_within
 from holodeck.lib.readers.walk import FoundFile, walk
@@ -24,7 +25,6 @@ __all__ = ["ReadOptions", "SourceReading", "read_source", "source_hash"]
 logger = logging.getLogger(__name__)
 
 _NOTES_OF_A_FILE = 20
-_BLOCK = 1 << 20
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +47,11 @@ class SourceReading:
 
 
 def source_hash(
-    root: Path, options: ReadOptions, *, readers: Mapping[str, Reader] = READERS
+    root: Path,
+    options: ReadOptions,
+    *,
+    readers: Mapping[str, Reader] = READERS,
+    hashes: ContentHashes | None = None,
 ) -> str:
     """Return the SHA-256 over relative path and bytes of every file that would be read.
 
@@ -58,11 +62,15 @@ def source_hash(
         SourceNotFoundError: There is nothing at ``root``.
     """
     readable, _ = _readable(root, options, readers)
-    return _hash(readable)
+    return _hash(readable, hashes or ContentHashes())
 
 
 def read_source(
-    root: Path, options: ReadOptions, *, readers: Mapping[str, Reader] = READERS
+    root: Path,
+    options: ReadOptions,
+    *,
+    readers: Mapping[str, Reader] = READERS,
+    hashes: ContentHashes | None = None,
 ) -> SourceReading:
     """Return the documents of every file below ``root`` that has a reader.
 
@@ -74,7 +82,7 @@ def read_source(
     """
     readable, skipped = _readable(root, options, readers)
     # The hash comes first: a file that changes in between then differs from it at the next run.
-    digest = _hash(readable)
+    digest = _hash(readable, hashes or ContentHashes())
     documents: list[Document] = []
     files: list[str] = []
     for found, reader in readable:
@@ -119,20 +127,17 @@ def _readable(
     return readable, skipped
 
 
-def _hash(files: Iterable[tuple[FoundFile, Reader]]) -> str:
+def _hash(files: Sequence[tuple[FoundFile, Reader]], hashes: ContentHashes) -> str:
     total = hashlib.sha256()
     for found, _ in files:
-        content = hashlib.sha256()
         try:
-            with found.file.open("rb") as stream:
-                while block := stream.read(_BLOCK):
-                    content.update(block)
-            part = content.hexdigest()
+            part = hashes.of(found.file)
         except OSError:
             # Reading it fails too, and lists it; when it becomes readable, the hash changes.
             part = "unreadable"
         path = found.path.encode()
         total.update(f"{len(path)}:".encode() + path + part.encode() + b"\n")
+    hashes.forget_others(found.file for found, _ in files)
     return total.hexdigest()
 
 

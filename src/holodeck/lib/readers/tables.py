@@ -14,7 +14,7 @@ from holodeck.lib.readers.decoding import read_text
 from holodeck.lib.readers.options import ReadOptions
 from holodeck.lib.readers.records import Record, record_documents
 
-__all__ = ["read"]
+__all__ = ["column_names", "read", "record_of"]
 
 _DELIMITERS = (",", ";", "\t", "|")
 # Text holds no NUL, so this parts nothing.
@@ -36,8 +36,8 @@ def read(file: Path, path: str, options: ReadOptions) -> list[Document]:
     delimiter = told[1] if told else _find_delimiter(text)
     parser = _Parser(text, delimiter)
     rows = (row for row in parser.rows() if any(row))
-    header = _names(next(rows, []))
-    records = [_record(number, header, row) for number, row in enumerate(rows, start=1)]
+    header = column_names(next(rows, []))
+    records = [record_of(number, header, row) for number, row in enumerate(rows, start=1)]
     if parser.open_quote is not None:
         notes += (
             f"line {parser.open_quote}: a quoted cell is never closed; it holds the rest of the "
@@ -49,7 +49,7 @@ def read(file: Path, path: str, options: ReadOptions) -> list[Document]:
     return documents
 
 
-def _names(cells: Sequence[str]) -> list[str]:
+def column_names(cells: Sequence[str]) -> list[str]:
     """Return the header with a name for every column, each once."""
     names: list[str] = []
     counts: Counter[str] = Counter()
@@ -63,7 +63,8 @@ def _names(cells: Sequence[str]) -> list[str]:
     return names
 
 
-def _record(number: int, header: Sequence[str], row: Sequence[str]) -> Record:
+def record_of(number: int, header: Sequence[str], row: Sequence[str]) -> Record:
+    """Return a record with every cell under its name, and a note where their numbers differ."""
     notes: tuple[str, ...] = ()
     if len(row) != len(header):
         notes = (f"row {number}: {len(row)} cell(s) under a header of {len(header)}; all are kept",)

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, ClassVar
 
 from holodeck.errors import TableNotFoundError
+from holodeck.lib.chunking import ChunkEnds
 from holodeck.lib.contracts import Progress
 from holodeck.lib.indexes.corpus import Corpus
 from holodeck.lib.indexes.indexer import Indexer, to_its_end
@@ -36,9 +37,9 @@ class VectorIndexer(Indexer[VectorRecord]):
     _folder: VectorFolder
 
     @property
-    def chunking(self) -> tuple[int, int]:
+    def chunking(self) -> tuple[int, int, ChunkEnds]:
         """Size of a chunk and overlap of two, in tokens."""
-        return self._tool.chunk_size, self._tool.chunk_overlap
+        return self._tool.chunk_size, self._tool.chunk_overlap, self._tool.chunk_ends
 
     def shaping_settings(self) -> Mapping[str, str]:
         """Return every setting and version that shapes the index, by its YAML name."""

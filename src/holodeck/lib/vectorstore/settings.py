@@ -29,6 +29,7 @@ def shaping_settings(resolved: ResolvedTool) -> dict[str, str]:
             "encoding_fallback": tool.encoding_fallback,
             "strict": tool.strict,
             "allow_external_links": tool.allow_external_links,
+            "chunk_ends": tool.chunk_ends,
             "chunk_size": tool.chunk_size,
             "chunk_overlap": tool.chunk_overlap,
             "embedding_model": resolved.embedding_id,

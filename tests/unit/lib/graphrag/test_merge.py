@@ -123,6 +123,20 @@ def test_the_order_of_records_does_not_depend_on_where_they_were_met() -> None:
         ("Zero\u200bWidth\ufeff", "ZeroWidth"),
         ("{{Orion}}", "orion"),
         ("STRASSE", "Straße"),
+        ("ΟΔΟΣ", "οδος"),
+        ("IRMAK", "ırmak"),
+        ("İSTANBUL", "istanbul"),
+        ("**Acme**", "acme"),
+        ('"{ACME}"', "Acme"),
+        ("[[Acme]]", "Acme"),
+        ("\u200fشركة\u200f", "شركة"),
+        ("\u202eAcme\u202c", "Acme"),
+        ("Ac\x00me", "Acme"),
+        ("❤\ufe0f", "❤"),
+        ("1990–1995", "1990-1995"),
+        ("Oʼ Brien", "O' Brien"),
+        ("《红楼梦》", "红楼梦。"),
+        ("Yahoo!", "Yahoo"),
     ],
 )
 def test_what_copying_and_typing_vary_is_one_name(one: str, other: str) -> None:
@@ -131,7 +145,17 @@ def test_what_copying_and_typing_vary_is_one_name(one: str, other: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("one", "other"), [("IBM", "International Business Machines"), ("R&D", "RD"), ("C", "C++")]
+    ("one", "other"),
+    [
+        ("IBM", "International Business Machines"),
+        ("R&D", "RD"),
+        ("C", "C++"),
+        ("C", "C#"),
+        ("NET", ".NET"),
+        ("A", "A*"),
+        ("A+", "A-"),
+        ("US", "U.S."),
+    ],
 )
 def test_real_aliases_stay_apart(one: str, other: str) -> None:
     """Only the form of a name is folded, never its letters."""

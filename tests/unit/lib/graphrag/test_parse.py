@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given, settings
@@ -10,6 +12,7 @@ from hypothesis import strategies as st
 
 from holodeck.lib.contracts import Entity, Extraction, Relationship
 from holodeck.lib.graphrag.parse import RecordReader, parse_extraction
+from holodeck.lib.graphrag.reply_text import read_answer
 
 pytestmark = pytest.mark.unit
 
@@ -48,6 +51,32 @@ EMPLOYS_RECORD = '("relationship"<|>ACME<|>BOB<|>employs<|>9)'
         f"Here is what I found:\n{ACME_RECORD}\n\nI hope this helps!",
         f"{ACME_RECORD}\n<|COMPLETE|>\nThat is all (really).",
         f"{ACME_RECORD} < | COMPLETE | >",
+        f"{ACME_RECORD}\nCOMPLETE",
+        f"{ACME_RECORD}＜｜COMPLETE｜＞",
+        "（＂entity＂＜｜＞ACME＜｜＞ORGANIZATION＜｜＞makes anvils）\n##",
+        "(«entity»<|>«ACME»<|>ORGANIZATION<|>makes anvils)",
+        "(&quot;entity&quot;&lt;|&gt;ACME&lt;|&gt;ORGANIZATION&lt;|&gt;makes anvils)",
+        '("\u200bentity\ufeff"<|\u200b>ACME<|>ORGANIZATION<|>makes anvils)',
+        f"\ufeff{ACME_RECORD}\r\n##\r\n<|COMPLETE|>\r\n",
+        f"{ACME_RECORD}\u2028##",
+        "**" + ACME_RECORD.replace("ACME", "**ACME**").replace("entity", "ENTITY") + "**",
+        f"`{ACME_RECORD}`<br>",
+        f"<answer>{ACME_RECORD}</answer>",
+        f"{ACME_RECORD} // the firm",
+        ACME_RECORD.replace("<|>", "<|||>"),
+        ACME_RECORD.replace("<|>", "<|tuple_delimiter|>"),
+        ACME_RECORD.replace("entity", "entities"),
+        '("entity": ACME<|>ORGANIZATION<|>makes anvils)',
+        f"{ACME_RECORD}\\n##\\n<|COMPLETE|>",
+        json.dumps(f"{ACME_RECORD}\n##\n<|COMPLETE|>"),
+        json.dumps({"output": f"{ACME_RECORD}\n##\n<|COMPLETE|>"}),
+        f"{ACME_RECORD}<|im_end|>",
+        '("entity", "ACME", "ORGANIZATION", "makes anvils")\n<|COMPLETE|>',
+        '[["entity", "ACME", "ORGANIZATION", "makes anvils"]]',
+        '("entity"\tACME\tORGANIZATION\tmakes anvils)',
+        "| entity | name | type |\n|---|---|---|\n| entity | ACME | ORGANIZATION | makes anvils |",
+        '{"entities": [{"entity_name": "ACME", "entity_type": "organization",'
+        ' "entity_description": "makes anvils"}], "relationships": []}',
     ],
     ids=[
         "as asked",
@@ -76,11 +105,137 @@ EMPLOYS_RECORD = '("relationship"<|>ACME<|>BOB<|>employs<|>9)'
         "prose around it",
         "prose after the end",
         "blanks in the end marker",
+        "end marker without marks",
+        "wide end marker",
+        "all wide",
+        "angle quotes",
+        "escaped quotes and delimiters",
+        "marks without width",
+        "line ends of Windows",
+        "line ends of Unicode",
+        "bold",
+        "code and a break",
+        "in tags",
+        "a remark",
+        "three bars",
+        "the delimiter's own name",
+        "plural",
+        "a colon",
+        "escaped line ends",
+        "a JSON string",
+        "a string in JSON",
+        "a mark of the chat format",
+        "a tuple with commas",
+        "lists in JSON",
+        "tabs",
+        "a table",
+        "objects in JSON",
     ],
 )
 def test_drift_of_the_format_loses_nothing(reply: str) -> None:
     """However a real model dresses a record, the record is read."""
+    (found,) = RecordReader(entity_types=["organization"]).read(reply).extraction.entities
+
+    assert found == ACME
+
+
+@pytest.mark.parametrize(
+    "thoughts",
+    [
+        "<think>{}</think>",
+        "<seed:think>{}</seed:think>",
+        '<thinking kind="short">{}</thinking>\n',
+        "<analysis>\n{}\n</analysis>\n",
+        "[THINK]{}[/THINK]",
+        "◁think▷{}◁/think▷",
+        "<|START_THINKING|>{}<|END_THINKING|><|START_RESPONSE|>",
+        "<unused94>thought\n{}<unused95>",
+        "<think>{0}</think>\n<think>and {0}</think>",
+        "<think>a <think>{}</think> b</think>\n",
+        "<|channel|>analysis<|message|>{}<|end|><|start|>assistant<|channel|>final<|message|>",
+    ],
+)
+def test_thoughts_of_every_model_are_taken_off(thoughts: str) -> None:
+    """A record that was only thought of is none, however a model marks its thoughts."""
+    reply = thoughts.format('("entity"<|>FAKE<|>person<|>x)') + ACME_RECORD
+
     assert parse_extraction(reply).entities == (ACME,)
+
+
+@pytest.mark.parametrize("reply", ["<|channel|>analysis<|message|>hm", "[THINK]hm"])
+def test_thoughts_without_an_answer_are_unfinished(reply: str) -> None:
+    """What was never concluded is no answer."""
+    assert read_answer(reply).is_unfinished
+    assert read_answer(reply).text == ""
+
+
+def test_bare_records_on_lines_of_their_own_are_several() -> None:
+    """Without brackets a record ends where the next line begins one, list marks or not."""
+    plain = "entity<|>ACME<|>ORGANIZATION<|>makes anvils\nrelationship<|>ACME<|>BOB<|>employs<|>9"
+    listed = "1. " + plain.replace("\n", "\n2. ")
+
+    for reply in (plain, listed):
+        found = parse_extraction(reply)
+        assert (found.entities, found.relationships) == ((ACME,), (EMPLOYS,))
+
+
+def test_records_behind_the_end_marker_are_read() -> None:
+    """Some models write the marker between their entities and their relationships."""
+    found = parse_extraction(f"{ACME_RECORD}\n<|COMPLETE|>\n{EMPLOYS_RECORD}\n<|COMPLETE|>")
+
+    assert (found.entities, found.relationships) == ((ACME,), (EMPLOYS,))
+
+
+def test_a_text_that_the_model_goes_on_to_make_up_is_no_source() -> None:
+    """What follows the end marker and a heading of the prompt is dropped and counted."""
+    reader = RecordReader("-Real Data-\nText: {input_text}\n######\nOutput:")
+    more = f'{ACME_RECORD}<|COMPLETE|>\nText: Zed left.\n######\nOutput:\n("entity"<|>Zed<|>p<|>d)'
+    parsed = reader.read(more)
+
+    assert parsed.extraction.entities == (ACME,)
+    assert parsed.extraction.dropped == {"record of a text that the model made up after its end": 1}
+    assert parsed.seen == 2
+
+
+@pytest.mark.parametrize(
+    ("reply", "dropped"),
+    [
+        ("(ACME<|>ORGANIZATION<|>makes anvils)\n(ACME<|>BOB<|>employs<|>9)", 0),
+        ('("ACME"<|>"organization"<|>"makes anvils")##("ACME"<|>"BOB"<|>"employs"<|>9)', 0),
+        (
+            '("实体"<|>ACME<|>organization<|>makes anvils)##("关系"<|>ACME<|>BOB<|>employs<|>9)',
+            0,
+        ),
+        ("(ACME<|>ORGANIZATION<|>makes anvils)\n(ACME<|>BOB<|>employs<|>9)\n(red<|>x<|>y)", 1),
+    ],
+)
+def test_a_record_without_its_kind_is_known_by_its_fields(reply: str, dropped: int) -> None:
+    """One of the types that were asked for makes an entity, a number at the end a relationship."""
+    parsed = RecordReader(entity_types=["organization"]).read(reply)
+    found = parsed.extraction
+
+    assert (found.entities, found.relationships) == ((ACME,), (EMPLOYS,))
+    assert sum(found.dropped.values()) == dropped
+    assert parsed.seen == 2 + dropped
+
+
+def test_labels_of_the_prompts_pattern_are_no_part_of_a_field() -> None:
+    """A model that repeats what a field is called is understood."""
+    pattern = '("entity"<|><entity_name><|><entity_type><|><entity_description>)'
+    reply = '("entity"<|>entity_name: ACME<|>entity_type: organization<|>makes anvils)'
+
+    assert RecordReader(pattern).read(reply).extraction.entities == (ACME,)
+
+
+def test_a_name_of_the_prompts_example_needs_the_text_to_hold_it() -> None:
+    """Whatever is said of an example, it is no fact, and no relationship leads to it."""
+    reader = RecordReader('("entity"<|>ZED<|>PERSON<|>An example)')
+    reply = '("entity"<|>Zed<|>person<|>leads)##("relationship"<|>ACME<|>ZED<|>pays<|>2)'
+
+    assert reader.read(reply, "ACME makes anvils").extraction == Extraction(
+        dropped={"example of the prompt repeated": 2}, repairs={}
+    )
+    assert reader.read(reply, "Ms. Zed of ACME").extraction.dropped == {}
 
 
 def test_a_relation_is_a_relationship() -> None:
@@ -100,7 +255,30 @@ def test_records_need_no_separator(between: str) -> None:
 
 @pytest.mark.parametrize(
     "weight",
-    ["9", "9.0", "strength: 9", '"9"', "9/10", "9 out of 10", " 9 )", "**9**", "(9)"],
+    [
+        "9",
+        "9.0",
+        "strength: 9",
+        '"9"',
+        "9/10",
+        "9 out of 10",
+        " 9 )",
+        "**9**",
+        "(9)",
+        "9.",
+        "high (9)",
+        "9 (strong)",
+        "9 (on a scale of 1 to 10)",
+        "9-10",
+        "9 or 10",
+        "９",
+        "９/10",
+        "+9",
+        "90%",
+        "0.9e1",
+        "weight: 9, confidence: 0.8",
+        "score=9 because of 1999",
+    ],
     ids=lambda w: w.strip(),
 )
 def test_a_weight_is_the_number_of_the_last_field(weight: str) -> None:
@@ -120,6 +298,14 @@ def test_a_weight_is_the_number_of_the_last_field(weight: str) -> None:
         ("9", "", 9.0),
         ("employs<|>-3", "employs", 1.0),
         ("employs<|>0", "employs", 1.0),
+        ("employs<|>.9", "employs", 0.9),
+        ("employs<|>0,5", "employs", 0.5),
+        ("employs<|>nan", "employs", 1.0),
+        ("employs<|>inf", "employs", 1.0),
+        ("employs<|>N/A", "employs", 1.0),
+        ("employs<|>1e309", "employs 1e309", 1.0),
+        ("founded<|>in 1999", "founded in 1999", 1.0),
+        ("employs<|>9<|>1999", "employs 1999", 9.0),
         ("employs<|>100000", "employs", 100.0),
         (f"employs<|>{'9' * 400}", None, 1.0),
     ],
@@ -207,8 +393,10 @@ def test_a_field_that_is_named_like_a_record_begins_none(word: str) -> None:
 def test_thoughts_that_the_text_is_about_are_text() -> None:
     """A tag inside a record is a word of the document."""
     reply = f'{ACME_RECORD}\n("entity"<|>Tag<|>CONCEPT<|>the </think> tag ends a <think> part)'
+    quoted = f'{ACME_RECORD}\n("entity"<|>Tag<|>CONCEPT<|>it ends with "</think>" or </think>\n)'
 
     assert [e.title for e in parse_extraction(reply).entities] == ["ACME", "Tag"]
+    assert [e.title for e in parse_extraction(quoted).entities] == ["ACME", "Tag"]
 
 
 def test_a_bare_end_marker_says_that_there_is_nothing() -> None:
@@ -316,3 +504,41 @@ def test_no_reply_raises_and_no_record_vanishes(reply: str) -> None:
     assert kept + sum(found.dropped.values()) == parsed.seen
     assert all(e.title and e.title == e.title.strip() for e in found.entities)
     assert all(r.source and r.target and 0 < r.weight <= 100 for r in found.relationships)
+
+
+DRESSINGS: list[Callable[[str], str]] = [
+    lambda reply: f"```text\n{reply}\n```",
+    lambda reply: f"<think>of {ACME_RECORD}</think>\n{reply}",
+    lambda reply: f"Here they are:\n{reply}",
+    lambda reply: reply.replace("\n", "\r\n"),
+    lambda reply: reply.replace("<|>", "<||>"),
+    lambda reply: reply.replace("<|>", " < | > "),
+    lambda reply: reply.replace("<|>", "＜｜＞"),
+    lambda reply: reply.replace('("', '(\u200b"'),
+    lambda reply: reply.replace('"entity"', "entity").replace('"relationship"', "relationship"),
+    lambda reply: reply.replace('("', '- ("'),
+    lambda reply: reply.replace("\n##\n", "\n"),
+    lambda reply: reply.replace("\n##\n", ""),
+    lambda reply: reply.replace("\n##\n", ", "),
+    lambda reply: reply.replace("ACME", '"ACME"'),
+    lambda reply: reply.replace("BOB", "**BOB**"),
+    lambda reply: reply.replace("9", "strength: 9"),
+    lambda reply: reply.replace("\n<|COMPLETE|>", "<|COMPLETE|>"),
+    lambda reply: reply.replace("\n<|COMPLETE|>", ""),
+    lambda reply: f"{reply}\n\nThat is all.",
+]
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(st.sampled_from(DRESSINGS), max_size=5, unique=True))
+def test_what_a_model_wraps_around_its_records_changes_none(
+    dressings: list[Callable[[str], str]],
+) -> None:
+    """However many of its habits come together, the records that were written are those read."""
+    reply = f"{ACME_RECORD}\n##\n{EMPLOYS_RECORD}\n<|COMPLETE|>"
+    for dress in dressings:
+        reply = dress(reply)
+    parsed = RecordReader(entity_types=["organization"]).read(reply)
+
+    assert (parsed.extraction.entities, parsed.extraction.relationships) == ((ACME,), (EMPLOYS,))
+    assert parsed.seen == 2

@@ -239,6 +239,84 @@ async def test_a_reply_that_is_cut_twice_gives_its_whole_records() -> None:
     assert found.dropped == {"entity cut off in the middle": 1}
 
 
+@pytest.mark.parametrize("second", ["", "I can't help with that.", "Well now."])
+async def test_what_could_be_used_outlives_a_second_reply_that_cannot(second: str) -> None:
+    """Asking again never costs what the first reply held."""
+    made, _ = steps([f'{ANN}\n##\n("entity"<|>Bob<|>per', second])
+    found = await made.extract("x")
+
+    assert [entity.title for entity in found.entities] == ["Ann"]
+    assert found.repairs == {"asked again": 1}
+
+
+async def test_a_reply_of_which_most_is_lost_is_asked_for_once_more() -> None:
+    """A second one may do better; else what can be read of it is used and the rest counted."""
+    lossy = f'{ANN}##("x"<|>y<|>z)##("x"<|>y<|>w)<|COMPLETE|>'
+    better, chat = steps([lossy, f"{ANN}##{BOB}<|COMPLETE|>"])
+    as_bad, _ = steps([lossy, lossy])
+
+    assert len((await better.extract("x")).entities) == 2
+    assert "2 of its 3 records" in chat.requests[1].messages[0].content
+    assert (await as_bad.extract("x")).dropped == {"record of an unknown kind": 2}
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Lo siento, no puedo ayudar con eso.",
+        "申し訳ありませんが、お手伝いできません。",
+        "Es tut mir leid, dabei kann ich nicht helfen.",
+    ],
+)
+async def test_a_refusal_in_any_language_is_a_failure(words: str) -> None:
+    """Words alone, twice, are no answer, whatever they say."""
+    made, _ = steps([words, words])
+
+    with pytest.raises(ProviderError, match="no records and no end marker"):
+        await made.extract("x")
+
+
+async def test_words_before_an_end_marker_are_asked_about() -> None:
+    """Only said twice they mean that the text names nothing; a refusal is none all the same."""
+    words = "Aquí no hay nada.\n<|COMPLETE|>"
+    nothing, _ = steps([words, words])
+    mended, _ = steps([words, f"{ANN}<|COMPLETE|>"])
+    refused, _ = steps(["I can't help with that. <|COMPLETE|>"] * 2)
+
+    assert (await nothing.extract("x")).repairs == {"asked again": 1}
+    assert [e.title for e in (await mended.extract("x")).entities] == ["Ann"]
+    with pytest.raises(ContentFilterError, match="refused"):
+        await refused.extract("x")
+
+
+async def test_records_that_cannot_be_read_are_never_an_empty_text() -> None:
+    """An end marker below them changes nothing."""
+    yaml = '"name": "Ann", "kind": "person"\n"name": "Bob", "kind": "person"\n<|COMPLETE|>'
+    made, _ = steps([yaml, yaml])
+
+    with pytest.raises(ProviderError, match="records are in another format"):
+        await made.extract("x")
+
+
+async def test_halves_of_characters_reach_no_table_and_no_store() -> None:
+    """JSON may hold what no text file can."""
+    memo = Notebook()
+    made, _ = steps([ANN.replace("Orion", "O\ud800") + "<|COMPLETE|>"], memo=memo)
+    found = await made.extract("x")
+
+    assert found.entities[0].description == "runs O?"
+    assert all(text.encode("utf-8") for text in memo.kept.values())
+
+
+async def test_a_further_pass_that_is_cut_is_asked_for_once_more() -> None:
+    """What is gleaned is as complete as what was found at first."""
+    made, _ = steps([ANN, '("entity"<|>Bob<|>per', f"{BOB}<|COMPLETE|>"], gleanings=1)
+    found = await made.extract("x")
+
+    assert [entity.title for entity in found.entities] == ["Ann", "Bob"]
+    assert found.dropped == {}
+
+
 async def test_a_further_pass_without_content_is_asked_for_once_more() -> None:
     """An empty turn is never sent back to the model, nor counted as nothing more."""
     made, chat = steps([ANN, "", BOB], gleanings=1)
@@ -306,12 +384,33 @@ async def test_claims_are_read_from_every_reply() -> None:
         ],
         gleanings=1,
     )
-    claims = await made.claims("x")
+    found = await made.claims("x")
 
-    assert [(c.subject, c.object, c.status, c.start_date) for c in claims] == [
+    assert [(c.subject, c.object, c.status, c.start_date) for c in found.claims] == [
         ("ACME", "", "TRUE", ""),
         ("BOB", "ACME", "SUSPECTED", "2015-01-01"),
     ]
+
+
+async def test_claims_of_a_first_pass_outlive_a_further_one_that_fails() -> None:
+    """What was found is there, with why it is not all."""
+    made, _ = steps(
+        ["(ACME<|><|>FRAUD<|>TRUE<|><|><|>it cheated<|>q)<|COMPLETE|>", ProviderError("down")],
+        gleanings=1,
+    )
+    found = await made.claims("x")
+
+    assert [claim.subject for claim in found.claims] == ["ACME"]
+    assert str(found.incomplete) == "down"
+
+
+async def test_a_further_pass_for_claims_is_reminded_of_claims() -> None:
+    """An empty turn is asked for again in the words of what is asked for."""
+    claim = "(ACME<|><|>FRAUD<|>TRUE<|><|><|>it cheated<|>q)<|COMPLETE|>"
+    made, chat = steps([claim, "", "<|COMPLETE|>"], gleanings=1)
+    await made.claims("x")
+
+    assert "Give every claim" in chat.requests[-1].messages[-1].content
 
 
 async def test_a_bad_report_is_asked_for_once_more() -> None:

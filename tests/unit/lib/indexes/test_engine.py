@@ -12,6 +12,7 @@ from typing import ClassVar
 import pytest
 
 from holodeck.errors import ConfigError, IndexingError, NotInitializedError, SearchError
+from holodeck.lib.chunking import ChunkEnds
 from holodeck.lib.contracts import ProgressListener
 from holodeck.lib.indexes.corpus import Corpus
 from holodeck.lib.indexes.engine import IndexEngine
@@ -33,8 +34,8 @@ class LineIndexer(Indexer[IndexRecord]):
     embedding_settings: ClassVar[tuple[str, ...]] = ()
 
     @property
-    def chunking(self) -> tuple[int, int]:
-        return 50, 0
+    def chunking(self) -> tuple[int, int, ChunkEnds]:
+        return 50, 0, "sentences"
 
     def shaping_settings(self) -> Mapping[str, str]:
         return {"strict": str(self._tool.strict)}

@@ -265,8 +265,9 @@ async def test_a_spacy_pipeline_finds_and_types_names(tmp_path: Path) -> None:
 
 
 async def test_a_pipeline_that_cannot_be_loaded_is_a_configuration_error(tmp_path: Path) -> None:
-    """A folder without a pipeline is refused with the reason when it is first needed."""
+    """A folder with a broken pipeline is refused with the reason when it is first needed."""
     pytest.importorskip("spacy", reason="spaCy is not installed")
+    (tmp_path / "config.cfg").write_text("[nlp]\n", encoding="utf-8")
     steps = ExtractiveSteps(ModelAccess(provider="embedded", name=str(tmp_path)))
     with pytest.raises(ConfigError, match="cannot be loaded"):
         await steps.extract("Zelda met Quentin.")

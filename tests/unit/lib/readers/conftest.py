@@ -83,3 +83,50 @@ def make_docx() -> MakeDocx:
         return file
 
     return make
+
+
+class MakePptx(Protocol):
+    def __call__(self, file: Path, slides: Sequence[str]) -> Path:
+        """Write a presentation, a line of text on each slide; an empty line makes a blank one."""
+
+
+@pytest.fixture
+def make_pptx() -> MakePptx:
+    """The writer of presentations."""
+
+    def make(file: Path, slides: Sequence[str]) -> Path:
+        from pptx import Presentation
+
+        deck = Presentation()
+        for text in slides:
+            slide = deck.slides.add_slide(deck.slide_layouts[6 if not text else 5])
+            if text:
+                slide.shapes.title.text = text
+        deck.save(str(file))
+        return file
+
+    return make
+
+
+class MakeXlsx(Protocol):
+    def __call__(self, file: Path, *sheets: Sequence[Sequence[object]]) -> Path:
+        """Write a workbook with these rows on each sheet."""
+
+
+@pytest.fixture
+def make_xlsx() -> MakeXlsx:
+    """The writer of workbooks."""
+
+    def make(file: Path, *sheets: Sequence[Sequence[object]]) -> Path:
+        from openpyxl import Workbook
+
+        book = Workbook()
+        book.remove(book.active)
+        for number, rows in enumerate(sheets, start=1):
+            sheet = book.create_sheet(f"Sheet {number}")
+            for row in rows:
+                sheet.append(list(row))
+        book.save(file)
+        return file
+
+    return make

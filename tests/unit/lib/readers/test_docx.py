@@ -42,6 +42,23 @@ def test_paragraphs_tables_and_notes_are_read_in_order(tmp_path: Path, make_docx
     ]
 
 
+def test_a_heading_is_marked_by_its_level(tmp_path: Path, make_docx: Any) -> None:
+    """A style counts by its English name, whatever its id is in the language of the file."""
+    styles = (
+        '<w:style w:styleId="berschrift2"><w:name w:val="heading 2"/></w:style>'
+        '<w:style w:styleId="Standard"><w:name w:val="Normal"/></w:style>'
+    )
+    body = (
+        '<w:p><w:pPr><w:pStyle w:val="berschrift2"/></w:pPr><w:r><w:t>Orion</w:t></w:r></w:p>'
+        '<w:p><w:pPr><w:pStyle w:val="Standard"/></w:pPr><w:r><w:t>Bob</w:t></w:r></w:p>'
+        '<w:p><w:pPr><w:pStyle w:val="berschrift2"/></w:pPr></w:p>'
+    )
+
+    (document,) = read(make_docx(tmp_path / "a.docx", body, styles=styles), "a.docx", OPTIONS)
+
+    assert document.text == "## Orion\nBob"
+
+
 def test_what_was_deleted_moved_or_repeated_stays_out(tmp_path: Path, make_docx: Any) -> None:
     """Tracked deletions are not text, and a moved or doubled text is read once."""
     body = (

@@ -26,6 +26,8 @@ FACT = "Bob founded Orion in 1999"
 SAMPLES: dict[str, str | None] = {
     ".csv": f"id,note\r\n1,{FACT}\r\n2,\ufeffÄ\r\n",
     ".docx": None,
+    ".htm": f"<html><body><p>{FACT}</p>\ufeff</body></html>",
+    ".html": f"<html><head><title>Orion</title></head><body><p>{FACT}</p>\r\n</body></html>",
     ".json": f'[{{"id": 1, "note": "{FACT}"}}, {{"id": 2, "note": "\\u0000\\ufeff\\ud800"}}]',
     ".jsonl": f'{{"note": "{FACT}"}}\r\n{{"note": "\\u0000\\ufeff\\ud800 x"}}',
     ".log": f"1999-01-01 {FACT}\r\n\ufeff",
@@ -33,16 +35,21 @@ SAMPLES: dict[str, str | None] = {
     ".md": f"# Orion\r\n\r\n{FACT}\r\n\ufeff",
     ".ndjson": f'{{"note": "{FACT}"}}\r\n{{"note": "\\u0000\\ufeff\\ud800 x"}}',
     ".pdf": None,
+    ".pptx": None,
     ".text": f"{FACT}\r\n\ufeff삼성 🚀",
     ".tsv": f"id\tnote\r\n1\t{FACT}\r\n2\t\ufeffÄ\r\n",
     ".txt": f"{FACT}\r\n\ufeff삼성 🚀",
+    ".xhtml": f'<html xmlns="http://www.w3.org/1999/xhtml"><body><p>{FACT}</p></body></html>',
+    ".xlsx": None,
 }
 
 MakeSample = Callable[[str], Path]
 
 
 @pytest.fixture
-def make_sample(tmp_path: Path, make_pdf: Any, make_docx: Any) -> MakeSample:  # Any: see conftest
+def make_sample(
+    tmp_path: Path, make_pdf: Any, make_docx: Any, make_pptx: Any, make_xlsx: Any
+) -> MakeSample:  # Any: see conftest
     """Write the sample of an ending."""
 
     def make(ending: str) -> Path:
@@ -52,6 +59,10 @@ def make_sample(tmp_path: Path, make_pdf: Any, make_docx: Any) -> MakeSample:  #
             make_pdf(file, [FACT, "", "Second"])
         elif ending == ".docx":
             make_docx(file, f"<w:p><w:r><w:t>{FACT}\ufeff</w:t><w:br/></w:r></w:p>")
+        elif ending == ".pptx":
+            make_pptx(file, [FACT, "", "Second\x0b"])
+        elif ending == ".xlsx":
+            make_xlsx(file, [["id", "note"], [1, FACT], [2, "\ufeffÄ"]])
         elif sample is None:
             pytest.fail(f"nothing writes a sample of {ending}")
         else:

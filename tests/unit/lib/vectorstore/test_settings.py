@@ -15,7 +15,7 @@ from holodeck.models.tool import VectorstoreTool
 
 def settings(**changes: Any) -> dict[str, str]:
     tool = VectorstoreTool(name="atlas", source="docs", **changes)
-    return shaping_settings(resolve_tool(tool, LLMProvider(provider="embedded")))
+    return shaping_settings(resolve_tool(tool, LLMProvider(provider="ollama")))
 
 
 @pytest.mark.parametrize(
@@ -25,7 +25,7 @@ def settings(**changes: Any) -> dict[str, str]:
         ({"chunk_overlap": 0}, "chunk_overlap: 50 → 0"),
         (
             {"embedding_model": "other"},
-            'embedding_model: "embedded/wordllama" → "embedded/other"',
+            'embedding_model: "ollama/nomic-embed-text" → "ollama/other"',
         ),
         ({"embedding_dimensions": 64}, "embedding_dimensions: null → 64"),
         ({"encoding_fallback": None}, 'encoding_fallback: "cp1252" → null'),
@@ -53,7 +53,7 @@ def test_a_setting_of_the_search_is_not_among_them(change: dict[str, Any]) -> No
     assert settings() == shaping_settings(
         resolve_tool(
             VectorstoreTool(**{"name": "atlas", "source": "docs", **change}),
-            LLMProvider(provider="embedded"),
+            LLMProvider(provider="ollama"),
         )
     )
 

@@ -10,8 +10,9 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from holodeck.errors import ConfigError, MissingExtraError
+from holodeck.errors import ConfigError
 from holodeck.lib.providers.extractive.extract import ReadSentence
+from holodeck.lib.providers.extractive.installed import require_pipeline
 from holodeck.lib.providers.extractive.names import Mention, find_names
 from holodeck.lib.providers.extractive.sentences import split_sentences
 
@@ -43,20 +44,7 @@ class SpacyReader:
     """
 
     def __init__(self, name: str, where: str) -> None:
-        if find_spec("spacy") is None:
-            raise MissingExtraError(
-                f"{where}: the spaCy pipeline {name!r} needs the package 'spacy', which is not "
-                f"installed. Add it with 'pip install spacy', or use name: extractive"
-            )
-        is_package = name.isidentifier() and find_spec(name) is not None
-        if not is_package and not Path(name).is_dir():
-            raise ConfigError(
-                f"provider: embedded has no model {name!r}: it is neither 'extractive' nor an "
-                "installed spaCy pipeline nor a folder with one. Install it (spaCy's own: "
-                f"python -m spacy download {name}) and write the name of its module, or use "
-                "name: extractive",
-                field=where,
-            )
+        require_pipeline(name, where)
         self._name = name
         self._where = where
         self._pipeline: Any = None  # Any: spaCy is optional

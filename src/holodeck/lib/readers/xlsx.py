@@ -1,0 +1,89 @@
+"""Excel workbooks (.xlsx): a row below a sheet's header is a document, as in a CSV file."""
+
+from __future__ import annotations
+
+import datetime as dt
+import warnings
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from openpyxl import load_workbook
+
+from holodeck.errors import ReadError
+from holodeck.lib.documents import Document, Place
+from holodeck.lib.readers.archives import office_bytes
+from holodeck.lib.readers.decoding import clean_text
+from holodeck.lib.readers.options import ReadOptions
+from holodeck.lib.readers.records import Record, record_documents
+from holodeck.lib.readers.tables import column_names, record_of
+
+__all__ = ["read"]
+
+_KIND = "Excel workbook"
+
+
+def read(file: Path, path: str, options: ReadOptions) -> list[Document]:
+    """Return a document for each row of each sheet; a formula counts as the value last shown."""
+    content = office_bytes(file, _KIND, "xl/workbook.xml")
+    try:
+        with warnings.catch_warnings():
+            # It warns of what it does not need: styles, validations, pictures.
+            warnings.simplefilter("ignore")
+            book = load_workbook(content, read_only=True, data_only=True)
+            sheets = [
+                (number, sheet.title, list(_rows(sheet)))
+                for number, sheet in enumerate(book.worksheets, start=1)
+            ]
+            book.close()
+    except Exception as error:  # a broken file raises whatever the library stumbles over
+        raise ReadError(f"not a readable {_KIND}: {error or type(error).__name__}") from error
+    documents = [
+        Document(
+            place=Place(path=path, page=number if len(sheets) > 1 else None, row=each.place.row),
+            text=each.text,
+            metadata={**each.metadata, "sheet": title},
+            notes=each.notes,
+        )
+        for number, title, rows in sheets
+        for each in _sheet_documents(rows, path)
+    ]
+    if not documents:
+        raise ReadError("no text: no sheet has a row below its header")
+    return documents
+
+
+def _sheet_documents(rows: Sequence[list[str]], path: str) -> list[Document]:
+    if not rows:
+        return []
+    header = column_names(_trimmed(rows[0]))
+    records: list[Record] = [
+        record_of(number, header, _trimmed(row, len(header)))
+        for number, row in enumerate(rows[1:], start=1)
+    ]
+    return record_documents(records, path)
+
+
+def _rows(sheet: Any) -> Iterator[list[str]]:  # Any: openpyxl has no types
+    for row in sheet.iter_rows(values_only=True):
+        cells = [_text(cell) for cell in row]
+        if any(cells):
+            yield cells
+
+
+def _trimmed(cells: Sequence[str], least: int = 0) -> list[str]:
+    """Return the cells without the empty ones at the end: a sheet is as wide as its widest row."""
+    width = max((number for number, cell in enumerate(cells, start=1) if cell), default=0)
+    return list(cells[: max(width, least)])
+
+
+def _text(cell: object) -> str:
+    if cell is None:
+        return ""
+    if isinstance(cell, bool):
+        return str(cell).lower()
+    if isinstance(cell, dt.datetime) and cell.time() == dt.time():
+        return cell.date().isoformat()
+    if isinstance(cell, float) and cell.is_integer() and abs(cell) < 1e15:
+        return str(int(cell))
+    return clean_text(str(cell)).strip()
