@@ -13,13 +13,14 @@ import pytest
 
 pytest.importorskip("graphrag", reason="needs the extra graphrag")
 
+import holodeck
 from holodeck.errors import ConfigError
 from holodeck.lib.graphrag.engine import GraphRAGEngine
 from holodeck.models.llm import LLMProvider
 from holodeck.models.tool import GraphRAGConfig, VectorstoreTool
 from holodeck.testing import ModelServer
 
-pytestmark = [pytest.mark.integration, pytest.mark.heavy]
+pytestmark = [pytest.mark.integration, pytest.mark.heavy, pytest.mark.timeout(300)]
 
 KEY = "sk-test-CANARY-123"
 TOOL = VectorstoreTool(
@@ -34,7 +35,12 @@ def run(program: str, *words: str) -> str:
     """Return what a command line prints."""
     done = subprocess.run(
         [sys.executable, "-m", program, *words],
-        env={**os.environ, "GRAPHRAG_API_KEY": KEY, "LITELLM_LOCAL_MODEL_COST_MAP": "True"},
+        env={
+            **os.environ,
+            "GRAPHRAG_API_KEY": KEY,
+            "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+            "PYTHONPATH": str(Path(holodeck.__file__).parents[1]),
+        },
         capture_output=True,
         encoding="utf-8",
         check=False,

@@ -223,7 +223,7 @@ async def test_without_vectors_only_local_search_is_refused(tmp_path: Path, base
     """They may lie in a store elsewhere: global search needs none, and local search says so."""
     opened = tool(write_foreign(tmp_path / "theirs", vectors=False), base)
     await opened.initialize()
-    with pytest.raises(SearchError, match="no vectors of them.*ask with --mode global"):
+    with pytest.raises(SearchError, match=r"no vectors of them.*ask with --mode global"):
         await opened.retrieve("Who is Ann?")
     themes = await opened.retrieve("Themes?", mode="global")
     await opened.close()
