@@ -298,6 +298,7 @@ class GraphRAGStorage(IndexFolder[IndexMetadata]):
         """
         self.refuse_foreign()
         self.metadata_path.unlink(missing_ok=True)
+        self.ledger.clear()
         self.sweep()
         self.ensure_directories()
 

@@ -175,6 +175,9 @@ async def test_it_is_neither_built_anew_nor_cleared(tmp_path: Path, base: Path) 
         await opened.initialize(force_ingest=True)
     await opened.initialize(retry_failed=True)
     await opened.close()
+    with pytest.raises(ConfigError, match=r"graphrag 3\.x built"):
+        await opened.estimate(force_ingest=True)
+    assert (await opened.estimate()).reason is None
     for refused in (storage.clear_index, storage.ensure_directories):
         with pytest.raises(ConfigError, match=r"graphrag 3\.x built"):
             refused()
