@@ -263,6 +263,42 @@ def _units(request: ServerRequest) -> list[str]:
     )
 
 
+def test_what_was_deleted_or_edited_answers_no_more(
+    server: ModelServer, builder: Builder, tmp_path: Path
+) -> None:
+    """It is gone from every table, the vectors and the search; deleting alone is an update too."""
+    history = History(tmp_path)
+    history.apply(("write", "a.txt", "Ann Lee runs Orion."))
+    history.apply(("write", "b.txt", "Bob Ray runs Vega."))
+    names = [named(builder.build(tmp_path, history.chosen))]
+    history.apply(("write", "a.txt", "Cara Fox runs Orion."))
+    names.append(named(builder.build(tmp_path, history.chosen)))
+    history.apply(("delete", "b.txt"))
+    server.reset_counts()
+    built = builder.build(tmp_path, history.chosen)
+    asked = {request.kind for request in server.requests}
+
+    assert [*names, named(built)] == [
+        {"ANN LEE", "BOB RAY", "ORION", "VEGA"},
+        {"BOB RAY", "CARA FOX", "ORION", "VEGA"},
+        {"CARA FOX", "ORION"},
+    ]
+    tables = Path(built["tables"]).glob("*.parquet")
+    said = " ".join(str(pq.read_table(path).to_pylist()) for path in tables).upper()
+    assert not [name for name in ("BOB", "VEGA", "ANN") if name in said]
+    assert "CARA FOX" in said
+    assert not asked & {"extract", "glean", "summarize"}
+    assert not dangling(built, history.docs)
+    vectors = lancedb.connect(built["vectors"]).open_table("entity_description").to_arrow()
+    assert vectors.num_rows == 2
+
+
+def named(built: Built) -> set[str]:
+    """Return the names of the entities."""
+    entities = pq.read_table(Path(built["tables"]) / "entities.parquet", columns=["title"])
+    return {str(title).upper() for title in entities["title"].to_pylist()}
+
+
 @given(steps=HISTORIES)
 @settings(
     max_examples=3,
