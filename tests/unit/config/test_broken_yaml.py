@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+import holodeck
+from holodeck.cli.run import main
 from holodeck.config.loader import load_agent
 from holodeck.errors import ConfigError
 
@@ -485,6 +490,55 @@ def test_a_broken_file_is_answered_by_line_field_and_mend(
     assert said in caught.value.message
     assert "CANARY" not in str(caught.value)
     assert "Value error" not in str(caught.value)
+
+
+@pytest.mark.parametrize("kind", BROKEN)
+def test_the_command_line_answers_a_broken_file_and_ends_with_2(
+    kind: str,
+    write_agent: Callable[[str], Path],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """``validate`` prints place and mend on stderr, nothing on stdout, and no trace."""
+    text, line, field, said = BROKEN[kind]
+    for name, value in ENVIRON.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.delenv("UNSET", raising=False)
+    file = write_agent(text)
+
+    code = main(["validate", str(file)])
+
+    printed = capsys.readouterr()
+    place = str(file) + ("" if line is None else f":{line}")
+    assert code == 2
+    assert printed.out == ""
+    assert printed.err.startswith(f"error: {place}: {f'{field}: ' if field else ''}")
+    assert said in printed.err
+    assert "Traceback" not in printed.err
+
+
+def test_no_broken_file_makes_the_command_line_load_what_is_heavy(tmp_path: Path) -> None:
+    """All of them in one process: neither the graph library nor a model's client is imported."""
+    for number, (text, *_) in enumerate(BROKEN.values()):
+        (tmp_path / f"{number}.yaml").write_text(text, encoding="utf-8")
+    code = (
+        "import sys\nfrom holodeck.cli.run import main\n"
+        "ends = {main(['validate', file]) for file in sys.argv[1:]}\n"
+        "print(ends, *sorted({name.split('.')[0] for name in sys.modules}))"
+    )
+
+    done = subprocess.run(
+        [sys.executable, "-c", code, *map(str, sorted(tmp_path.iterdir()))],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, **ENVIRON, "PYTHONPATH": str(Path(holodeck.__file__).parents[1])},
+    )
+
+    ends, *modules = done.stdout.split()
+    heavy = {"graphrag", "lancedb", "litellm", "numpy", "openai", "pandas", "pyarrow", "spacy"}
+    assert ends == "{2}"
+    assert heavy & set(modules) == set()
 
 
 def test_all_problems_are_listed_in_the_order_of_the_file(

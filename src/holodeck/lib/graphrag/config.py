@@ -12,13 +12,15 @@ from holodeck.lib.graphrag.library import PROVIDER_TYPE, quiet_environment
 from holodeck.lib.graphrag.reports import MAX_INPUT_TOKENS
 from holodeck.lib.graphrag.values import LOCAL, MAP, REDUCE, REPORT_WORDS
 from holodeck.lib.tokens import ENCODING_NAME
-from holodeck.models.llm import EmbeddingModelConfig
-from holodeck.models.tool import DEFAULT_ENTITY_TYPES, VectorstoreTool
+from holodeck.models.llm import EmbeddingModelConfig, ModelSettings
+from holodeck.models.tool import DEFAULT_ENTITY_TYPES, GraphRAGConfig, VectorstoreTool
 
 if TYPE_CHECKING:
     from graphrag.config.models.graph_rag_config import GraphRagConfig
 
-__all__ = ["DEFAULT_ENTITY_TYPES", "build_graphrag_config"]
+__all__ = ["DEFAULT_ENTITY_TYPES", "build_graphrag_config", "refuse_ignored"]
+
+Settings = dict[str, Any]  # Any: what the library's settings file may hold
 
 
 def build_graphrag_config(
@@ -52,8 +54,25 @@ def build_graphrag_config(
     quiet_environment()
     from graphrag.config.models.graph_rag_config import GraphRagConfig
 
-    tables = output_dir or storage_dir / "output"
-    settings: dict[str, Any] = {
+    settings: Settings = {
+        **_models(graphrag),
+        **_folders(storage_dir, input_dir, output_dir or storage_dir / "output"),
+        "vector_store": {
+            "type": "lancedb",
+            "db_uri": str(vectors_dir or storage_dir / "lancedb"),
+            "vector_size": vector_size,
+        },
+        **_indexing(graphrag),
+        **_searching(),
+    }
+    config = GraphRagConfig(**settings)
+    refuse_ignored(settings, config.model_dump(mode="json"))
+    return config
+
+
+def _models(graphrag: GraphRAGConfig) -> Settings:
+    """Return the models; all of them lead to HoloDeck's own provider, which holds the keys."""
+    return {
         "completion_models": {
             "indexing": _model(graphrag.indexing_model),
             "search": _model(graphrag.search_model),
@@ -65,17 +84,22 @@ def build_graphrag_config(
                 "model": _embedding_name(graphrag.embedding_model),
             }
         },
+    }
+
+
+def _folders(storage_dir: Path, input_dir: Path, tables: Path) -> Settings:
+    return {
         "input_storage": _folder(input_dir),
         "output_storage": _folder(tables),
         "update_output_storage": _folder(storage_dir / "update"),
         "reporting": _folder(storage_dir / "logs"),
         # The library makes the folder of a cache even when there is none.
         "cache": {"type": "none", "storage": {"type": "memory"}},
-        "vector_store": {
-            "type": "lancedb",
-            "db_uri": str(vectors_dir or storage_dir / "lancedb"),
-            "vector_size": vector_size,
-        },
+    }
+
+
+def _indexing(graphrag: GraphRAGConfig) -> Settings:
+    return {
         "chunking": {
             "type": "tokens",
             "size": graphrag.chunk_size,
@@ -100,6 +124,11 @@ def build_graphrag_config(
             "max_input_length": MAX_INPUT_TOKENS,
         },
         "embed_text": {"embedding_model_id": "embedding"},
+    }
+
+
+def _searching() -> Settings:
+    return {
         "local_search": {
             "completion_model_id": "search",
             "embedding_model_id": "embedding",
@@ -115,12 +144,9 @@ def build_graphrag_config(
             "reduce_max_length": REDUCE.words,
         },
     }
-    config = GraphRagConfig(**settings)
-    _refuse_ignored(settings, config.model_dump(mode="json"), "")
-    return config
 
 
-def _model(settings: Any) -> dict[str, Any]:
+def _model(settings: ModelSettings | None) -> Settings:
     return {
         "type": PROVIDER_TYPE,
         "model_provider": PROVIDER_TYPE,
@@ -137,20 +163,28 @@ def _folder(path: Path) -> dict[str, str]:
     return {"type": "file", "base_dir": str(path)}
 
 
-def _refuse_ignored(ours: Mapping[str, Any], theirs: Mapping[str, Any], where: str) -> None:
-    """Raise when the library's object does not hold what was set."""
+def refuse_ignored(ours: Mapping[str, Any], held: Mapping[str, Any], where: str = "") -> None:
+    """Refuse a library whose object does not hold what was set: it ignores unknown keys.
+
+    Args:
+        ours: What was set.
+        held: What the library's object holds.
+        where: Dotted path of both, with a dot at its end.
+
+    Raises:
+        ConfigError: Names the setting.
+    """
     for key, value in ours.items():
         path = f"{where}{key}"
-        if key not in theirs:
+        if key not in held:
             raise ConfigError(
                 f"the installed graphrag library does not know the setting {path!r}: install a "
                 "version that holodeck[graphrag] allows"
             )
-        held = theirs[key]
         if isinstance(value, Mapping):
-            _refuse_ignored(value, held, f"{path}.")
-        elif held != value:
+            refuse_ignored(value, held[key], f"{path}.")
+        elif held[key] != value:
             raise ConfigError(
-                f"the installed graphrag library holds {held!r} for {path!r} instead of {value!r}: "
-                "install a version that holodeck[graphrag] allows"
+                f"the installed graphrag library holds {held[key]!r} for {path!r} instead of "
+                f"{value!r}: install a version that holodeck[graphrag] allows"
             )
