@@ -39,6 +39,8 @@ SHAPING: dict[str, tuple[object, ...]] = {
     "entity_types": (["person"], ["person", "thing"]),
     "summary_threshold": (200, 5),
     "skip_claim_extraction": (True, False),
+    "profile": ("full", "lean"),
+    "report_threshold": (0, 60),
 }
 NEUTRAL: dict[str, tuple[object, ...]] = {
     "search_mode": ("local", "global"),
@@ -218,7 +220,8 @@ class History:
 
     def new_extractions(self, built: Built) -> int:
         """Return how many texts of the index were never extracted before with these settings."""
-        prompt = json.dumps([self.chosen["entity_types"], self.chosen["max_gleanings"]])
+        names = ("entity_types", "max_gleanings", "profile")
+        prompt = json.dumps([self.chosen[name] for name in names])
         units = pq.read_table(Path(built["tables"]) / "text_units.parquet", columns=["text"])
         now = {(prompt, text) for text in units["text"].to_pylist()}
         new = now - self.extracted

@@ -41,6 +41,7 @@ class Build:
         max_failed_share: Share of the chunks that may fail.
         summarize: When several descriptions of one thing become one.
         summary_threshold: Tokens of joined descriptions that are kept as they are.
+        report_threshold: Tokens of a community's records that are quoted as its report.
         known_failures: What failed in the last build and is not asked for again.
         counts: What the summary says, filled in by the steps.
         warnings: What the user should know, filled in by the steps.
@@ -60,6 +61,7 @@ class Build:
     max_failed_share: float = 0.05
     summarize: Literal["auto", "always"] = "auto"
     summary_threshold: int = 200
+    report_threshold: int = 0
     known_failures: Mapping[tuple[str, str], Failure] = field(default_factory=dict)
     counts: dict[str, int] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)

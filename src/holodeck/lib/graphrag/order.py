@@ -130,6 +130,7 @@ async def run_order(
         max_failed_share=graphrag.max_failed_share,
         summarize=graphrag.summarize,
         summary_threshold=graphrag.summary_threshold,
+        report_threshold=graphrag.quoted_tokens,
         known_failures={(each.what, each.id): each for each in order.known_failures},
     )
     config = build_graphrag_config(
