@@ -27,6 +27,7 @@ BASE_MODULES = (
     "tokens",
     "imports",
     "paths",
+    "prices",
     "questions",
     "streams",
 )
@@ -59,6 +60,7 @@ ROOM_OF_MODULE = {
     **dict.fromkeys(BASE_MODULES, "base"),
     "resolution": "resources",
     "preflight": "resources",
+    "unasked": "resources",
     "unused_settings": "resources",
 }
 """Modules directly below ``lib`` whose room has another name."""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from holodeck.cli.agents import check_agent, load
+from holodeck.cli.cost_lines import estimate_json, estimate_lines
 from holodeck.cli.options import AgentArgument, AgentOption, JsonOption, ToolOption, chosen_agent
 from holodeck.cli.output import show, show_json
 from holodeck.cli.progress import show_progress
@@ -16,7 +18,8 @@ from holodeck.cli.summary import status_json, status_lines
 
 if TYPE_CHECKING:
     from holodeck.config.loader import LoadedAgent
-    from holodeck.lib.contracts import IndexStatus, RetryFailed
+    from holodeck.lib.contracts import Estimate, IndexStatus, RetryFailed
+    from holodeck.models.tool import VectorstoreTool
 
 __all__ = ["index"]
 
@@ -37,6 +40,18 @@ def index(
             "--retry-failed", help="Ask again also for what the models refused in the last build"
         ),
     ] = False,
+    estimate: Annotated[
+        bool,
+        typer.Option("--estimate", help="Say what the build will cost, and build nothing"),
+    ] = False,
+    max_cost: Annotated[
+        float | None,
+        typer.Option(
+            "--max-cost",
+            metavar="USD",
+            help="Stop before the call that could pass this; the next run goes on",
+        ),
+    ] = None,
     wait: Annotated[
         bool, typer.Option("--wait", help="Wait while another process builds the same index")
     ] = False,
@@ -46,21 +61,74 @@ def index(
     session: Session = context.obj
     agent = load(session, chosen_agent(agent_option, agent_argument), says_phases=True)
     configs = agent.tool_configs(tool_name)
-    check_agent(agent, tool_name)
+    if max_cost is not None:
+        agent = agent.costing_at_most(_above_nothing(max_cost))
     if no_cache:
         agent, force = agent.renewing_replies(), True
+    retried: RetryFailed = True if retry_failed else "passing"
+    if estimate:
+        _estimate(agent, configs, force=force, retried=retried, as_json=as_json)
+        return
+    check_agent(agent, tool_name)
     done: list[dict[str, Any]] = []  # Any: JSON
     for config in configs:
-        retried: RetryFailed = True if retry_failed else "passing"
         built, state = asyncio.run(
             _index(session, agent, config.name, force=force, retried=retried, wait=wait)
         )
+        if built:
+            agent = _with_what_is_left(agent, state)
         done.append({**status_json(config, state), "built": built})
         if not as_json:
             what = "indexed" if built else "up to date"
             show("\n".join([f"{config.name}: {what}", *status_lines(state)]))
     if as_json:
         show_json({"tools": done})
+
+
+def _above_nothing(dollars: float) -> float:
+    if not 0 < dollars < float("inf"):
+        raise typer.BadParameter("--max-cost is an amount of USD above 0")
+    return dollars
+
+
+def _with_what_is_left(agent: LoadedAgent, state: IndexStatus) -> LoadedAgent:
+    """Return the agent with the cap that is left for its other tools: one run has one cap."""
+    cap = agent.config.execution.max_cost
+    if cap is None or state.spending is None:
+        return agent
+    spent = sum(row.spent.cost for row in state.spending.build)
+    return agent.costing_at_most(max(cap - spent, 1e-12))
+
+
+def _estimate(
+    agent: LoadedAgent,
+    configs: Sequence[VectorstoreTool],
+    *,
+    force: bool,
+    retried: RetryFailed,
+    as_json: bool,
+) -> None:
+    """Say what building each tool's index will cost."""
+    found: list[dict[str, Any]] = []  # Any: JSON
+    for config in configs:
+        estimate = asyncio.run(_estimated(agent, config.name, force=force, retried=retried))
+        found.append({"name": config.name, **estimate_json(estimate)})
+        if not as_json:
+            why = f"would be built ({estimate.reason})" if estimate.reason else "up to date"
+            show("\n".join([f"{config.name}: {why}", *estimate_lines(estimate)]))
+    if as_json:
+        show_json({"tools": found})
+
+
+async def _estimated(
+    agent: LoadedAgent, name: str, *, force: bool, retried: RetryFailed
+) -> Estimate:
+    tool = agent.tool(name)
+    try:
+        estimate: Estimate = await tool.estimate(force_ingest=force, retry_failed=retried)
+        return estimate
+    finally:
+        await tool.close()
 
 
 async def _index(

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from holodeck.cli.cost_lines import spending_json, spending_lines
+
 if TYPE_CHECKING:
     from holodeck.lib.contracts import BuildAccount, IndexStatus
     from holodeck.models.tool import VectorstoreTool
@@ -25,6 +27,8 @@ def status_lines(status: IndexStatus) -> Iterator[str]:
             yield f"    {path}: {reason}"
     if status.account is not None:
         yield from _account_lines(status.account)
+    if status.spending is not None:
+        yield from spending_lines(status.spending)
     for warning in status.warnings:
         yield f"  warning: {warning}"
     yield f"  index: {status.location}"
@@ -48,6 +52,7 @@ def status_json(tool: VectorstoreTool, status: IndexStatus) -> dict[str, Any]:  
         "skipped": dict(status.skipped),
         "warnings": list(status.warnings),
         "account": None if status.account is None else asdict(status.account),
+        "spending": spending_json(status.spending),
     }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
-from typing import Any, get_args
+from typing import Any, get_args, get_origin
 
 from pydantic import AliasChoices, BaseModel
 from pydantic.fields import FieldInfo
@@ -24,11 +24,15 @@ def model_at(root: type[BaseModel], path: FieldPath, data: object = None) -> typ
     """
     models: tuple[type[BaseModel], ...] = (root,)
     model: type[BaseModel] | None = root
+    is_key = False
     for part in path:
         data = _item(data, part)
-        if not isinstance(part, int):
+        if is_key:
+            is_key = False  # the field of a mapping already led to the model of its items
+        elif not isinstance(part, int):
             field = None if model is None else model.model_fields.get(part)
             models = () if field is None else tuple(_models_in(field.annotation))
+            is_key = field is not None and get_origin(field.annotation) is Mapping
         model = _chosen(models, data)
     return model
 

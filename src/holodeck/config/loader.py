@@ -117,6 +117,11 @@ class LoadedAgent:
             wait_for_builder=wait_for_builder,
         )
 
+    def costing_at_most(self, dollars: float) -> LoadedAgent:
+        """Return the same agent, of which one build may cost so many USD."""
+        execution = self.config.execution.model_copy(update={"max_cost": dollars})
+        return replace(self, config=self.config.model_copy(update={"execution": execution}))
+
     def renewing_replies(self) -> LoadedAgent:
         """Return the same agent, which pays again for what was kept, and replaces it."""
         execution = self.config.execution

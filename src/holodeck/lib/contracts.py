@@ -23,6 +23,7 @@ __all__ = [
     "AnswerContext",
     "AnswerSteps",
     "BuildAccount",
+    "Candidate",
     "ChatDelta",
     "ChatModel",
     "ChatReply",
@@ -37,20 +38,28 @@ __all__ = [
     "ContextTextUnit",
     "Embedder",
     "Entity",
+    "Estimate",
+    "EstimateRow",
     "Extraction",
     "Failure",
     "Finding",
     "FoundClaims",
     "IndexStatus",
     "IndexSteps",
+    "Memo",
     "Message",
+    "MeterRow",
     "Progress",
     "ProgressListener",
     "RatingSteps",
     "Relationship",
     "Report",
+    "Reranker",
     "RetryFailed",
     "SearchEngine",
+    "Span",
+    "Spending",
+    "Spent",
     "Tool",
     "ToolCall",
     "Usage",
@@ -125,6 +134,50 @@ class Usage:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Spent:
+    """Answered calls, their tokens and their price.
+
+    Attributes:
+        cost: USD for the calls whose price is known.
+        unpriced: Calls whose price is not known.
+    """
+
+    calls: int = 0
+    usage: Usage = field(default_factory=Usage)
+    cost: float = 0.0
+    unpriced: int = 0
+
+    def __add__(self, other: Spent) -> Spent:
+        return Spent(
+            calls=self.calls + other.calls,
+            usage=self.usage + other.usage,
+            cost=self.cost + other.cost,
+            unpriced=self.unpriced + other.unpriced,
+        )
+
+    def __sub__(self, other: Spent) -> Spent:
+        return Spent(
+            calls=self.calls - other.calls,
+            usage=Usage(
+                input_tokens=self.usage.input_tokens - other.usage.input_tokens,
+                output_tokens=self.usage.output_tokens - other.usage.output_tokens,
+            ),
+            cost=self.cost - other.cost,
+            unpriced=self.unpriced - other.unpriced,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeterRow:
+    """What one model took for one purpose."""
+
+    provider: str
+    model: str
+    purpose: str
+    spent: Spent
+
+
+@dataclass(frozen=True, kw_only=True)
 class ChatReply:
     """What the model answered; an empty ``text`` without tool calls is no answer."""
 
@@ -177,6 +230,18 @@ class ChatModel(ABC):
         """Release connections."""
 
 
+class Memo(Protocol):
+    """Where replies are kept by what they were asked with."""
+
+    def get(self, key: str) -> str | None:
+        """Return what was kept under ``key``."""
+        ...
+
+    def put(self, key: str, value: str, kind: str) -> None:
+        """Keep ``value``; it is durable when this returns."""
+        ...
+
+
 class Embedder(ABC):
     """A model that maps texts to vectors of one width."""
 
@@ -198,6 +263,32 @@ class Embedder(ABC):
         return {}
 
     async def close(self) -> None:  # noqa: B027  # most embedders hold nothing
+        """Release connections."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Candidate:
+    """A passage that a search found, with the search's own score (higher is better)."""
+
+    text: str
+    score: float
+
+
+class Reranker(ABC):
+    """A model that says how well passages answer a question."""
+
+    provider: str
+    name: str
+
+    @abstractmethod
+    async def rerank(self, question: str, candidates: Sequence[Candidate]) -> list[float]:
+        """Return one score for each candidate, in their order; higher is better.
+
+        Raises:
+            ProviderError: As for ``ChatModel.complete``.
+        """
+
+    async def close(self) -> None:  # noqa: B027  # some hold nothing
         """Release connections."""
 
 
@@ -454,11 +545,28 @@ class Progress:
         step: What is being done, in the words of the summary (``extract``, ``reports`` …).
         done: Items of this step that are finished.
         total: Items of this step, or ``None`` when not known.
+        spent: What the build asked of models so far; ``None``: not said here.
     """
 
     step: str
     done: int = 0
     total: int | None = None
+    spent: Spent | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spending:
+    """What an index cost.
+
+    Attributes:
+        build: What the build that published it asked of models.
+        total: What all builds did since the index was last cleared, unfinished ones too.
+        taken: Replies and vectors that the build took from what was kept.
+    """
+
+    build: tuple[MeterRow, ...] = ()
+    total: tuple[MeterRow, ...] = ()
+    taken: int = 0
 
 
 ProgressListener = Callable[[Progress], None]
@@ -512,6 +620,96 @@ class BuildAccount:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Span:
+    """A number that is known to lie between two; ``low`` is ``high`` where it is known."""
+
+    low: float = 0.0
+    high: float = 0.0
+
+    @classmethod
+    def exactly(cls, number: float) -> Span:
+        """Return the span of a number that is known."""
+        return cls(low=number, high=number)
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the number is known."""
+        return self.low == self.high
+
+    def __add__(self, other: Span) -> Span:
+        return Span(low=self.low + other.low, high=self.high + other.high)
+
+    def __mul__(self, factor: float) -> Span:
+        return Span(low=self.low * factor, high=self.high * factor)
+
+
+@dataclass(frozen=True, kw_only=True)
+class EstimateRow:
+    """What one step of a build will ask of one model.
+
+    Attributes:
+        step: ``extract``, ``glean``, ``claims``, ``summarize``, ``report``, ``embed`` (texts of
+            the documents), ``embed graph`` (entities and reports) or ``probe``.
+        calls: Requests, further tries not counted.
+        texts: To embed.
+        cost: USD; ``None``: nobody knows the price.
+    """
+
+    step: str
+    provider: str
+    model: str
+    calls: Span
+    input_tokens: Span
+    output_tokens: Span = field(default_factory=Span)
+    texts: Span = field(default_factory=Span)
+    cost: Span | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Estimate:
+    """What the next build will take; what is kept from before is not counted.
+
+    Attributes:
+        reason: Why there is something to build; ``None``: the index is up to date.
+        documents: Distinct texts of documents.
+        chunks: Distinct texts of chunks.
+        rows: By step; a step that asks for nothing has none.
+    """
+
+    reason: str | None
+    documents: int = 0
+    chunks: int = 0
+    rows: Sequence[EstimateRow] = ()
+
+    @property
+    def calls(self) -> Span:
+        """Requests of all steps."""
+        return sum((row.calls for row in self.rows), Span())
+
+    @property
+    def input_tokens(self) -> Span:
+        """Tokens that will be sent or embedded."""
+        return sum((row.input_tokens for row in self.rows), Span())
+
+    @property
+    def output_tokens(self) -> Span:
+        """Tokens that will be answered."""
+        return sum((row.output_tokens for row in self.rows), Span())
+
+    @property
+    def cost(self) -> Span | None:
+        """USD; ``None`` where the price of a model is not known."""
+        known = [row.cost for row in self.rows if row.cost is not None]
+        return sum(known, Span()) if len(known) == len(self.rows) else None
+
+    @property
+    def unpriced(self) -> tuple[str, ...]:
+        """Models whose price nobody knows, as ``provider/model``."""
+        names = (f"{row.provider}/{row.model}" for row in self.rows if row.cost is None)
+        return tuple(dict.fromkeys(names))
+
+
+@dataclass(frozen=True, kw_only=True)
 class IndexStatus:
     """What is indexed and how fresh it is.
 
@@ -523,6 +721,7 @@ class IndexStatus:
         skipped: Files that are not in the index, by relative path, and why.
         warnings: What else was tolerated.
         account: What became of every piece of the last build; ``None``: there are no pieces.
+        spending: What it cost; ``None``: nobody kept account.
     """
 
     location: str
@@ -532,6 +731,7 @@ class IndexStatus:
     skipped: Mapping[str, str] = field(default_factory=dict)
     warnings: Sequence[str] = ()
     account: BuildAccount | None = None
+    spending: Spending | None = None
 
 
 class SearchEngine(ABC):
@@ -575,6 +775,18 @@ class SearchEngine(ABC):
         Raises:
             FileNotFoundError: The source does not exist.
             IndexingError: The index could not be built; the old one is untouched.
+        """
+
+    @abstractmethod
+    async def estimate(
+        self, force_reindex: bool = False, *, retry_failed: RetryFailed = False
+    ) -> Estimate:
+        """Say what ``initialize`` would ask of models, and what that costs.
+
+        No model is asked, no key is needed and no file is written.
+
+        Raises:
+            FileNotFoundError: The source does not exist.
         """
 
     @abstractmethod

@@ -7,28 +7,33 @@ that can work.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from contextlib import AsyncExitStack
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, AsyncExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
 from pydantic import SecretStr
 
 from holodeck.errors import ConfigError, MissingKeyError
-from holodeck.lib.contracts import ChatModel, Embedder
+from holodeck.lib.contracts import ChatModel, Embedder, Memo, Reranker
 from holodeck.lib.documents import OWN_FOLDER_MARK
 from holodeck.lib.extras import require_extra
+from holodeck.lib.prices import Kind, Price, find_price, looked_for
 from holodeck.lib.providers import PROVIDER_TABLE, ProviderRow, provider_row
 from holodeck.lib.providers.access import ModelAccess
+from holodeck.lib.providers.budget import capped, left_of_cap
+from holodeck.lib.providers.embedding_cache import CachedEmbedder
 from holodeck.lib.providers.meter import Meter
 from holodeck.lib.providers.probes import probe_chat, probe_embedder
 from holodeck.lib.providers.reply_keys import reply_key
-from holodeck.lib.providers.reply_store import ReplyStore
+from holodeck.lib.providers.reply_store import ModelReplies, ReplyStore
+from holodeck.lib.providers.rerankers import check_reranker, open_reranker
 from holodeck.lib.providers.wrappers import wrap_chat, wrap_embedder
 from holodeck.lib.resolution import ResolvedTool, resolve_tool
 from holodeck.lib.unused_settings import refuse_unused_settings, server_problem
 from holodeck.models.config import ExecutionConfig
 from holodeck.models.llm import ModelSettings, ProviderName
+from holodeck.models.reranker import RerankerConfig
 from holodeck.models.texts import check_key
 
 __all__ = ["ResolvedTool", "Resources", "reply_key", "resolve_tool"]
@@ -64,6 +69,7 @@ class Resources:
         self._environ = os.environ if environ is None else environ
         self._table = table
         self._chats: dict[ModelAccess, ChatModel] = {}
+        self._rerankers: dict[RerankerConfig, Reranker] = {}
         self._embedders: dict[tuple[ModelAccess, int | None], Embedder] = {}
         self._steps: dict[
             tuple[ModelAccess, tuple[str, ...]], Any
@@ -88,6 +94,42 @@ class Resources:
             store.check()
             self._replies = store
         return self._replies
+
+    def replies_of(self, settings: ModelSettings) -> Memo | None:
+        """Return the kept replies of a model; ``None`` where none are kept."""
+        store = self.replies
+        model = f"{settings.provider}/{settings.name or ''}"
+        return None if store is None else ModelReplies(store, model)
+
+    def capped(self, limit: float | None) -> AbstractContextManager[object]:
+        """Let the model calls that are made inside cost no more than ``limit`` USD."""
+        return capped(limit)
+
+    def left_of_cap(self) -> float | None:
+        """Return what whoever calls may still spend, in USD; ``None``: any amount."""
+        left = left_of_cap()
+        # A cap of nothing stops at the first call that costs something, as it must.
+        return None if left is None else max(left, 1e-12)
+
+    @contextmanager
+    def used_by(self, user: Path, generation: str) -> Iterator[Callable[[], int]]:
+        """Note which kept replies a build uses; yields a function that says how many it took."""
+        store = self.replies
+        if store is None:
+            yield lambda: 0
+        else:
+            with store.used_by(str(user), generation) as taken:
+                yield taken
+
+    def keep_uses(self, user: Path, generation: str) -> None:
+        """Forget which kept replies older generations of an index used."""
+        if self.replies is not None:
+            self.replies.keep_uses(str(user), generation)
+
+    def note_use(self, embedder: Embedder, texts: Iterable[str]) -> None:
+        """Note that a build uses the vectors of these texts, wherever it has them from."""
+        if self.replies is not None and isinstance(embedder, CachedEmbedder):
+            self.replies.note_use(map(embedder.key_of, texts))
 
     @property
     def environ(self) -> dict[str, str]:
@@ -128,6 +170,38 @@ class Resources:
         """
         return self._access(settings, where, self._row(settings, where).chat_default)
 
+    def price(self, settings: ModelSettings, kind: Kind) -> Price | None:
+        """Return what a model costs; ``None``: nobody knows."""
+        row = provider_row(settings.provider, "model", self._table)
+        return find_price(
+            settings.provider,
+            settings.name or (row.chat_default if kind == "chat" else row.embedding_default),
+            kind,
+            deployment=settings.deployment_name,
+            own=self._execution.prices,
+        )
+
+    def is_served(self, settings: ModelSettings) -> bool:
+        """Whether a server is asked for the model, as opposed to this process."""
+        return provider_row(settings.provider, "model", self._table).chat is not None
+
+    def require_price(self, settings: ModelSettings, kind: Kind, where: str) -> None:
+        """Find out whether a cost cap, where there is one, can hold for a model.
+
+        Raises:
+            ConfigError: There is a cap, and nobody knows the model's price.
+        """
+        if self._execution.max_cost is None or self.price(settings, kind) is not None:
+            return
+        names = looked_for(settings.provider, settings.name or "", settings.deployment_name)
+        needs = "" if kind == "embedding" else ", output: …"
+        raise ConfigError(
+            f"max_cost cannot hold: the price of {settings.provider} model {settings.name!r} is "
+            f"not known. Give it as 'execution.prices: {{{names[-1]}: {{input: …{needs}}}}}' in "
+            "USD per million tokens, or remove max_cost",
+            field=where,
+        )
+
     def chat(self, settings: ModelSettings, where: str) -> ChatModel:
         """Return the language model; the same one for equal settings.
 
@@ -167,7 +241,7 @@ class Resources:
             ConfigError: As for ``check``.
         """
         row = self._row(settings, where)
-        access = self._access(settings, where, row.embedding_default, dimensions)
+        access = self._access(settings, where, row.embedding_default, dimensions, "embedding")
         key = (access, width)
         if key not in self._embedders:
             embedder: Embedder = row.load("embedder")(access)
@@ -179,6 +253,24 @@ class Resources:
                 else embedder
             )
         return self._embedders[key]
+
+    def reranker(self, settings: RerankerConfig) -> Reranker:
+        """Return the reranking model; the same one for equal settings.
+
+        Raises:
+            ConfigError: Its key or its package is missing.
+        """
+        if settings not in self._rerankers:
+            self._rerankers[settings] = open_reranker(settings, self._execution, self._environ)
+        return self._rerankers[settings]
+
+    def check_reranker(self, settings: RerankerConfig) -> None:
+        """Find out whether the reranker can be reached for, without importing it.
+
+        Raises:
+            ConfigError: Its key or its package is missing.
+        """
+        check_reranker(settings, self._environ)
 
     def steps(
         self, settings: ModelSettings, where: str, *, entity_types: tuple[str, ...] = ()
@@ -223,13 +315,17 @@ class Resources:
         row = self._row(settings, where)
         if row.chat is None:
             return None  # in this process: there is no server to ask
-        access = self._access(settings, where, row.embedding_default, dimensions)
+        access = self._access(settings, where, row.embedding_default, dimensions, "embedding")
         return await probe_embedder(row.load("embedder")(access), access, self.meter)
 
     async def close(self) -> None:
         """Release every model, also when one of them fails to; then start from nothing."""
-        models: list[ChatModel | Embedder] = [*self._chats.values(), *self._embedders.values()]
-        self._chats, self._embedders, self._steps = {}, {}, {}
+        models: list[ChatModel | Embedder | Reranker] = [
+            *self._chats.values(),
+            *self._embedders.values(),
+            *self._rerankers.values(),
+        ]
+        self._chats, self._embedders, self._steps, self._rerankers = {}, {}, {}, {}
         replies, self._replies = self._replies, None
         async with AsyncExitStack() as stack:
             if replies is not None:
@@ -242,7 +338,12 @@ class Resources:
         return provider_row(settings.provider, where, self._table)
 
     def _access(
-        self, settings: ModelSettings, where: str, default: str, dimensions: int | None = None
+        self,
+        settings: ModelSettings,
+        where: str,
+        default: str,
+        dimensions: int | None = None,
+        kind: Kind = "chat",
     ) -> ModelAccess:
         row = self._row(settings, where)
         execution = self._execution
@@ -260,6 +361,7 @@ class Resources:
             where=where,
             dimensions=dimensions,
             context_size=settings.context_size,
+            price=self.price(settings, kind),
         )
 
     def _base(self, settings: ModelSettings, row: ProviderRow, where: str) -> str | None:

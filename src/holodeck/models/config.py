@@ -2,14 +2,35 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
 from holodeck.models.base import StrictModel
 from holodeck.models.texts import Line
 
-__all__ = ["ExecutionConfig"]
+__all__ = ["ExecutionConfig", "ModelPrice"]
+
+
+class ModelPrice(StrictModel):
+    """What a model costs, in USD per million tokens."""
+
+    input: float = Field(ge=0, description="USD per million tokens of what is sent or embedded")
+    output: float | None = Field(
+        default=None,
+        ge=0,
+        description="USD per million tokens of what is answered; an embedding model has none",
+    )
+    max_output: int | None = Field(
+        default=None,
+        ge=1,
+        description=(
+            "Tokens of the model's greatest reply, which max_cost reserves where the model's "
+            "settings have no max_tokens; default: the price table's, else 16384"
+        ),
+    )
+
 
 LONGEST = 31_536_000.0
 """A year in seconds; clocks and sockets fail on much larger numbers."""
@@ -60,6 +81,21 @@ class ExecutionConfig(StrictModel):
     )
     cache_dir: Line | None = Field(
         default=None, description="Folder of the reply cache; default: .holodeck/cache"
+    )
+    max_cost: float | None = Field(
+        default=None,
+        gt=0,
+        description=(
+            "USD that one build may cost at most: it stops before the call that would pass it, "
+            "keeps what was paid for, and the next one goes on; default: no limit"
+        ),
+    )
+    prices: Mapping[Annotated[str, Field(min_length=1)], ModelPrice] = Field(
+        default_factory=dict,
+        description=(
+            "Prices of models that the price table does not know, or knows wrongly, by name of "
+            "the model or of its deployment ('provider/name' where two providers have one)"
+        ),
     )
     verbose: bool = Field(default=False, description="Log every step")
     quiet: bool = Field(default=False, description="Log warnings only")

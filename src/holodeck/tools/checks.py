@@ -12,6 +12,7 @@ from holodeck.lib.resolution import find_setting_problems, resolve_tool
 from holodeck.lib.resources import Resources
 from holodeck.models.config import ExecutionConfig
 from holodeck.models.llm import EmbeddingModelConfig, LLMProvider
+from holodeck.models.reranker import RerankerConfig
 from holodeck.models.tool import VectorstoreTool
 
 __all__ = ["find_model_problems"]
@@ -61,10 +62,15 @@ def _problems(
             is_own = getattr(tool.graphrag, role) is not None
             where = f"graphrag.{role}" if is_own else "model"
             yield from _caught(where, resources.check, settings, where)
+            if role == "indexing_model":
+                yield from _caught(where, resources.require_price, settings, "chat", where)
     chosen = getattr(tool.graphrag, "embedding_model", None) or tool.embedding_model
     has_block = isinstance(chosen, EmbeddingModelConfig)
     where = resolved.embedding_where if has_block else "model"
     yield from _caught(where, resources.check, resolved.embedding, where)
+    yield from _caught(where, resources.require_price, resolved.embedding, "embedding", where)
+    if tool.rerank:
+        yield from _caught("reranker", resources.check_reranker, tool.reranker or RerankerConfig())
 
 
 def _caught(

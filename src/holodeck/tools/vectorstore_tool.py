@@ -12,7 +12,13 @@ from holodeck.lib.engines import engine_class
 from holodeck.lib.resources import resolve_tool
 
 if TYPE_CHECKING:
-    from holodeck.lib.contracts import IndexStatus, ProgressListener, RetryFailed, SearchEngine
+    from holodeck.lib.contracts import (
+        Estimate,
+        IndexStatus,
+        ProgressListener,
+        RetryFailed,
+        SearchEngine,
+    )
     from holodeck.lib.resources import Resources
     from holodeck.lib.results import SearchResult
     from holodeck.models.config import ExecutionConfig
@@ -122,6 +128,16 @@ class VectorStoreTool:
                 )
         await self._engine.initialize(force_reindex=force_ingest, retry_failed=retry_failed)
 
+    async def estimate(
+        self, force_ingest: bool = False, *, retry_failed: RetryFailed = False
+    ) -> Estimate:
+        """Say what ``initialize`` would ask of models, and what that costs; asks none.
+
+        Raises:
+            SourceNotFoundError: Also a ``FileNotFoundError``.
+        """
+        return await self._engine.estimate(force_reindex=force_ingest, retry_failed=retry_failed)
+
     async def open_existing(self) -> None:
         """Open the index that is there, stale or not; nothing is built.
 
@@ -160,6 +176,10 @@ class VectorStoreTool:
     def initialize_sync(self, force_ingest: bool = False) -> None:
         """``initialize`` for scripts and notebooks."""
         _run(self.initialize(force_ingest))
+
+    def estimate_sync(self, force_ingest: bool = False) -> Estimate:
+        """``estimate`` for scripts and notebooks."""
+        return _run(self.estimate(force_ingest))
 
     def search_sync(self, query: str, *, mode: str | None = None) -> str:
         """``search`` for scripts and notebooks."""

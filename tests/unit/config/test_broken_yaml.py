@@ -56,6 +56,30 @@ BROKEN: dict[str, tuple[str, int | None, str | None, str]] = {
         "tools[0].graphrag.chunksize",
         "did you mean 'chunk_size'",
     ),
+    "an unknown key in a price": (
+        HEAD + "execution:\n  prices:\n    gpt-x: {input: 1, out: 2}\n",
+        5,
+        "execution.prices.gpt-x.out",
+        "did you mean 'output'",
+    ),
+    "a price that is no mapping": (
+        HEAD + "execution:\n  prices:\n    gpt-x: 3\n",
+        5,
+        "execution.prices.gpt-x",
+        "lines of 'key: value'",
+    ),
+    "a price below nothing": (
+        HEAD + "execution:\n  prices:\n    gpt-x: {input: -1}\n",
+        5,
+        "execution.prices.gpt-x.input",
+        "at least 0",
+    ),
+    "a cap of nothing": (
+        HEAD + "execution: {max_cost: 0}\n",
+        3,
+        "execution.max_cost",
+        "greater than 0",
+    ),
     "an unknown key in a model": (MODEL + "  nam: x\n", 3, "model.nam", "did you mean 'name'"),
     "a setting under both its names": (
         MODEL + "  api_base: http://a\n  endpoint: http://b\n",
@@ -155,7 +179,12 @@ BROKEN: dict[str, tuple[str, int | None, str | None, str]] = {
         "tools[0].top_k",
         "no effect with engine: graphrag",
     ),
-    "a setting not built yet": (TOOL + "    rerank: true\n", 6, "tools[0].rerank", "remove it"),
+    "a setting not built yet": (
+        TOOL + "    record_path: x\n",
+        6,
+        "tools[0].record_path",
+        "remove it",
+    ),
     "the default overlap with a small size": (
         GRAPH + "      chunk_size: 50\n",
         8,

@@ -35,7 +35,14 @@ tools:
       entity_types: [person, ship]
       indexing_model: {provider: ollama, name: llama, api_base: 'http://localhost:11434'}
   - {name: plain, source: docs/, top_k: 3, min_similarity_score: 0.2, encoding_fallback: null}
-execution: {llm_timeout: 5, index_timeout: null, cache: false}
+execution:
+  llm_timeout: 5
+  index_timeout: null
+  cache: false
+  max_cost: 2.5
+  prices:
+    gpt-4o-eu: {input: 2.5, output: "${PRICE}", max_output: 4096}
+    azure_openai/embed-eu: {input: 0.02}
 """,
     "variables everywhere": """
 name: ${NAME}
@@ -55,6 +62,7 @@ execution: {concurrency: "${C}", cache: "${CACHE}"}
 BAD = {
     "an unknown key": "name: a\nmodel: {}\nextra: 1\n",
     "no model": "name: a\n",
+    "a price without its prompts": "name: a\nmodel: {}\nexecution: {prices: {m: {output: 1}}}\n",
     "a level too deep": "name: a\nmodel: {}\ntools: [{name: t, source: s, engine: graphrag, "
     "graphrag: {community_level: 6}}]\n",
     "an unknown engine": "name: a\nmodel: {}\ntools: [{name: t, source: s, engine: neo4j}]\n",

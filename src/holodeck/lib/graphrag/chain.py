@@ -1,17 +1,20 @@
 """One question to a model until it is answered: the first prompt, one re-ask, the gleanings.
 
 What is kept in the reply store is the accepted outcome of the chain, under the key of its first
-request: a chain that was not accepted is asked again.
+request: a chain that was not accepted is asked again. Two that are the same are asked once, also
+where nothing is kept.
 """
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
-from holodeck.lib.contracts import ChatModel, ChatReply, ChatRequest, Message
+from holodeck.lib.contracts import ChatModel, ChatReply, ChatRequest, Memo, Message
 from holodeck.lib.documents import content_id
 from holodeck.lib.graphrag.accept import Complaint, asked_again
 from holodeck.lib.resources import reply_key
@@ -20,18 +23,6 @@ from holodeck.models.llm import ModelSettings
 __all__ = ["Asker", "Judge", "Kept", "Memo"]
 
 Judge = Callable[[ChatReply], Complaint | None]
-
-
-class Memo(Protocol):
-    """Where accepted outcomes are kept."""
-
-    def get(self, key: str) -> str | None:
-        """Return what was kept under ``key``."""
-        ...
-
-    def put(self, key: str, value: str, kind: str) -> None:
-        """Keep ``value``; it is durable when this returns."""
-        ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,6 +60,27 @@ class Kept:
         )
 
 
+class _Forgotten:
+    """A memo that ends with its asker."""
+
+    def __init__(self) -> None:
+        self._kept: dict[str, str] = {}
+
+    def get(self, key: str) -> str | None:
+        return self._kept.get(key)
+
+    def put(self, key: str, value: str, kind: str) -> None:
+        self._kept[key] = value
+
+
+class _Turns:
+    """Who waits to ask the same."""
+
+    def __init__(self) -> None:
+        self.lock = asyncio.Lock()
+        self.waiting = 0
+
+
 def _storable(text: str) -> str:
     """Return a text without the halves of characters that JSON may hold and no file can."""
     return text.encode("utf-8", "replace").decode("utf-8")
@@ -80,13 +92,14 @@ class Asker:
     Args:
         chat: The model.
         settings: Its temperature and greatest reply.
-        memo: Where accepted outcomes are kept; ``None`` keeps nothing.
+        memo: Where accepted outcomes are kept; ``None`` keeps them as long as this lives.
     """
 
     def __init__(self, chat: ChatModel, settings: ModelSettings, memo: Memo | None) -> None:
         self._chat = chat
         self._settings = settings
-        self._memo = memo
+        self._memo: Memo = _Forgotten() if memo is None else memo
+        self._turns: dict[str, _Turns] = {}
 
     async def ask(
         self, purpose: str, messages: Sequence[Message], *, json_object: bool = False
@@ -126,11 +139,25 @@ class Asker:
     ) -> Kept:
         """Return the answer as kept, or ask for it and keep it."""
         key = self.key(purpose, prompt)
-        kept = self.recall(key)
-        if kept is None:
-            kept = await self.answered(purpose, prompt, judge, json_object=json_object)
-            self.keep(key, kept, purpose)
-        return kept
+        async with self.alone(key):
+            kept = self.recall(key)
+            if kept is None:
+                kept = await self.answered(purpose, prompt, judge, json_object=json_object)
+                self.keep(key, kept, purpose)
+            return kept
+
+    @asynccontextmanager
+    async def alone(self, key: str) -> AsyncIterator[None]:
+        """Wait until nobody else asks for what ``key`` stands for; it may be kept by then."""
+        turns = self._turns.setdefault(key, _Turns())
+        turns.waiting += 1
+        try:
+            async with turns.lock:
+                yield
+        finally:
+            turns.waiting -= 1
+            if not turns.waiting:
+                del self._turns[key]
 
     def key(self, purpose: str, prompt: str, *more: str) -> str:
         """Key of a chain: of its first request, and of what else decides how it goes on."""
@@ -140,13 +167,12 @@ class Asker:
 
     def recall(self, key: str) -> Kept | None:
         """Return what was accepted under ``key``."""
-        text = self._memo.get(key) if self._memo is not None else None
+        text = self._memo.get(key)
         return None if text is None else Kept.from_json(text)
 
     def keep(self, key: str, kept: Kept, kind: str) -> None:
         """Keep an accepted outcome."""
-        if self._memo is not None:
-            self._memo.put(key, kept.to_json(), kind)
+        self._memo.put(key, kept.to_json(), kind)
 
     def _request(
         self, purpose: str, messages: Sequence[Message], *, json_object: bool

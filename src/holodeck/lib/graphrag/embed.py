@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from holodeck.errors import HolodeckError, IndexingError
+from holodeck.errors import CostLimitError, HolodeckError, IndexingError
 from holodeck.lib.contracts import Embedder, Progress
 from holodeck.lib.graphrag.tables import read_columns, write_vectors
 
@@ -104,6 +104,8 @@ class Embedding:
         self._vectors.update(zip((place for place, _ in batch), rows, strict=True))
 
     def _raise_failure(self) -> None:
+        if isinstance(self._failure, CostLimitError):
+            raise self._failure
         if self._failure is not None:
             raise IndexingError(
                 f"the index could not be embedded: {self._failure}. What was paid for is kept: "

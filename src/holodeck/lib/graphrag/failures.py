@@ -10,6 +10,7 @@ from holodeck.errors import (
     AuthenticationError,
     ContentFilterError,
     ContextLengthError,
+    CostLimitError,
     HolodeckError,
     IndexingError,
     ProviderError,
@@ -46,9 +47,12 @@ def failure_of(error: HolodeckError, what: str, key: str, place: str = "") -> Fa
     """Return the failure of one piece.
 
     Raises:
+        CostLimitError: It was not asked for, because of the cap.
         IndexingError: The next piece would fail alike: a wrong key, a model that is not there, a
             quota that is used up, settings that the server refuses, or an error of no model.
     """
+    if isinstance(error, CostLimitError):
+        raise error
     if _is_of_all(error):
         raise IndexingError(
             f"the model that builds the index cannot be used: {error}. {KEPT}: mend it and run "

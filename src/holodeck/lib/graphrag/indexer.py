@@ -6,11 +6,12 @@ import json
 import logging
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from holodeck.errors import IndexingError
 from holodeck.lib.chunking import ChunkEnds
-from holodeck.lib.contracts import Failure, Progress, ProgressListener, RetryFailed
+from holodeck.lib.contracts import EstimateRow, Failure, Progress, ProgressListener, RetryFailed
+from holodeck.lib.graphrag.estimate import estimate_rows
 from holodeck.lib.graphrag.failures import failed_last_time, is_retried
 from holodeck.lib.graphrag.fingerprint import config_hash, shaping_settings
 from holodeck.lib.graphrag.graph_index import PROMPTS_FILE
@@ -19,19 +20,18 @@ from holodeck.lib.graphrag.open_index import derive_index
 from holodeck.lib.graphrag.order import BuildOrder, run_order
 from holodeck.lib.graphrag.prepare import write_prepared
 from holodeck.lib.graphrag.prompts import SEARCH_PROMPTS, read_prompts
+from holodeck.lib.graphrag.rehearse import imagined, rehearse
 from holodeck.lib.graphrag.settings_file import write_settings_file
 from holodeck.lib.graphrag.storage import GraphRAGStorage, IndexMetadata
 from holodeck.lib.graphrag.tables import ALWAYS, OURS, read_columns, read_rows, write_rows
 from holodeck.lib.graphrag.thinkers import INDEXING, open_claim_steps, open_index_steps
 from holodeck.lib.graphrag.worker_process import BuildOutcome, build_in_child
 from holodeck.lib.indexes.corpus import Corpus
-from holodeck.lib.indexes.indexer import Indexer, to_its_end
+from holodeck.lib.indexes.indexer import Indexer, PaidModel, to_its_end
 from holodeck.lib.resources import ResolvedTool, Resources, resolve_tool
+from holodeck.lib.unasked import UnaskedResources
 from holodeck.models.config import ExecutionConfig
 from holodeck.models.tool import GraphRAGConfig, VectorstoreTool
-
-if TYPE_CHECKING:
-    from holodeck.models.llm import ModelSettings
 
 __all__ = ["BuildOutcome", "GraphRAGIndexer", "IndexingCallbacks", "IndexingError"]
 
@@ -120,15 +120,19 @@ class GraphRAGIndexer(Indexer[IndexMetadata]):
         """Return every setting, prompt and version that shapes the index, by its YAML name."""
         return shaping_settings(self._resolved, self._resources)
 
+    def paid_models(self) -> list[PaidModel]:
+        """Return the indexing and the embedding model."""
+        embedding = self._resolved.embedding
+        where = self._resolved.embedding_where
+        models = [PaidModel(settings=embedding, kind="embedding", where=where)]
+        indexing = self._graphrag.indexing_model
+        if indexing is not None:
+            models.insert(0, PaidModel(settings=indexing, kind="chat", where=INDEXING))
+        return models
+
     def check(self) -> None:
-        """Find a missing key or package of what builds, before a document is read."""
-        models: list[tuple[ModelSettings | None, str]] = [
-            (self._graphrag.indexing_model, INDEXING),
-            (self._resolved.embedding, self._resolved.embedding_where),
-        ]
-        for settings, where in models:
-            if settings is not None:
-                self._resources.check(settings, where)
+        """Find what is missing of what builds, before a document is read."""
+        super().check()
         open_claim_steps(self._resolved, open_index_steps(self._resolved, self._resources))
 
     def foreign_version(self, record: IndexMetadata) -> str | None:
@@ -155,6 +159,21 @@ class GraphRAGIndexer(Indexer[IndexMetadata]):
         if self._graphrag.settings_file:
             write_settings_file(self._resolved, self.storage, record)
 
+    async def estimate_rows(self, corpus: Corpus) -> list[EstimateRow]:
+        """Return what the steps will ask of models, as far as it is known."""
+        resources = UnaskedResources(self._execution, cache_dir=self._cache_dir, imagine=imagined)
+        try:
+            rehearsal = await rehearse(
+                corpus.prepared,
+                self._resolved,
+                resources,
+                known_failures=self._known_failures(corpus),
+                vector_width=corpus.vector_width,
+            )
+            return estimate_rows(rehearsal, self._resolved)
+        finally:
+            await resources.close()
+
     async def fill(self, corpus: Corpus) -> IndexMetadata:
         """Write every table and vector of the generation."""
         tables, vectors = self.storage.generation_dirs(corpus.generation)
@@ -170,7 +189,9 @@ class GraphRAGIndexer(Indexer[IndexMetadata]):
         """Run the steps, in a child process unless the models are objects of this one."""
         order = BuildOrder(
             resolved=self._resolved,
-            execution=self._execution,
+            execution=self._execution.model_copy(
+                update={"max_cost": self._resources.left_of_cap()}
+            ),
             environ=self._resources.environ,
             storage_dir=self.storage.storage_dir,
             source=corpus.source,
@@ -236,4 +257,5 @@ def _metadata(corpus: Corpus, tables: Path, outcome: BuildOutcome) -> IndexMetad
         calls=outcome.calls,
         warnings=tuple(warnings),
         account=outcome.account,
+        spending=outcome.spending,
     )

@@ -113,8 +113,16 @@ async def run_order(
     """Build the generation; its tables and vectors stand when this returns.
 
     Raises:
+        CostLimitError: The next call could pass ``max_cost`` of the order.
         IndexingError: A step failed.
     """
+    with resources.capped(order.execution.max_cost):
+        return await _run_order(order, resources, report)
+
+
+async def _run_order(
+    order: BuildOrder, resources: Resources, report: Callable[[Progress], None]
+) -> Build:
     steps = open_index_steps(order.resolved, resources)
     graphrag = order.resolved.tool.graphrag or GraphRAGConfig()
     build = Build(

@@ -170,42 +170,63 @@ class PromptedIndexSteps:
     async def _chain(self, prompt: str, passes: _Passes) -> tuple[Kept, ProviderError | None]:
         """Return the replies of a chain, as kept or asked for, and what a further pass failed by.
 
-        A chain whose further pass failed gives what it has, and is not kept. With ``reading`` what
-        it reads in the replies is kept beside them.
+        Each pass is kept when it is accepted, as the outcome of a chain with so many gleanings:
+        one that is stopped goes on behind it. With ``reading`` what it reads in the replies is
+        kept beside those of the whole.
         """
 
         def judge(reply: ChatReply) -> Complaint | None:
             return about_first(reply, passes.read(reply.text))
 
-        key = self._asker.key(passes.purpose, prompt, str(self._max_gleanings))
-        kept = self._asker.recall(key)
-        if kept is not None:
-            return kept, None
-        first = await self._asker.answered(passes.purpose, prompt, judge)
-        kept, failed = await self._glean(prompt, first, passes)
-        if passes.reading is not None:
+        async with self._asker.alone(self._key(prompt, passes, self._max_gleanings)):
+            done, kept = self._furthest(prompt, passes)
+            if kept is None:
+                first = await self._asker.answered(passes.purpose, prompt, judge)
+                kept = self._keep(prompt, passes, 0, first)
+            return (kept, None) if done is None else await self._glean(prompt, passes, kept, done)
+
+    def _key(self, prompt: str, passes: _Passes, gleanings: int) -> str:
+        return self._asker.key(passes.purpose, prompt, str(gleanings))
+
+    def _keep(self, prompt: str, passes: _Passes, gleanings: int, kept: Kept) -> Kept:
+        """Keep the outcome after so many gleanings."""
+        if gleanings == self._max_gleanings and passes.reading is not None:
             kept = replace(kept, reading=passes.reading(kept))
-        if failed is None:
-            self._asker.keep(key, kept, passes.purpose)
-        return kept, failed
+        self._asker.keep(self._key(prompt, passes, gleanings), kept, passes.purpose)
+        return kept
+
+    def _furthest(self, prompt: str, passes: _Passes) -> tuple[int | None, Kept | None]:
+        """Return after how many gleanings a chain stands, and its replies; ``None``: it is whole.
+
+        Where nothing is kept it stands before the first.
+        """
+        for gleanings in reversed(range(self._max_gleanings + 1)):
+            kept = self._asker.recall(self._key(prompt, passes, gleanings))
+            if kept is not None:
+                # A chain has fewer replies than passes where the model had no more to say.
+                is_whole = gleanings == self._max_gleanings or len(kept.replies) <= gleanings
+                return (None, kept) if is_whole else (gleanings, replace(kept, reading=None))
+        return 0, None
 
     async def _glean(
-        self, prompt: str, first: Kept, passes: _Passes
+        self, prompt: str, passes: _Passes, kept: Kept, done: int
     ) -> tuple[Kept, ProviderError | None]:
         """Ask for what was missed while the model says that there is more."""
-        kept = first
-        messages = [
-            Message(role="user", content=prompt),
-            Message(role="assistant", content=answer_of(first.replies[0])),
-        ]
+        more = Message(role="user", content=passes.more)
+        messages = [Message(role="user", content=prompt)]
+        for reply in kept.replies:
+            messages += [Message(role="assistant", content=answer_of(reply)), more]
+        messages.pop()
         try:
-            for turn in range(self._max_gleanings):
+            for turn in range(done, self._max_gleanings):
                 if turn and not await self._has_more(messages, passes.is_more):
+                    kept = self._keep(prompt, passes, self._max_gleanings, kept)
                     break
-                messages.append(Message(role="user", content=passes.more))
+                messages.append(more)
                 reply, again = await self._pass(messages, passes)
                 messages.append(Message(role="assistant", content=answer_of(reply)))
                 kept = Kept(replies=(*kept.replies, reply), asked_again=(*kept.asked_again, *again))
+                kept = self._keep(prompt, passes, turn + 1, kept)
         except AuthenticationError:
             raise
         except ProviderError as error:

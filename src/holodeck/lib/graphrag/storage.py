@@ -222,6 +222,7 @@ class GraphRAGStorage(IndexFolder[IndexMetadata]):
     def clear_index(self) -> None:
         """Delete the index and keep the reply cache, which was paid for."""
         self.metadata_path.unlink(missing_ok=True)
+        self.ledger.clear()
         self.sweep()
         self.ensure_directories()
 

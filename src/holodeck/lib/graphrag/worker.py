@@ -18,10 +18,11 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from holodeck import errors
-from holodeck.lib.contracts import Progress
+from holodeck.lib.contracts import Progress, Spending
 from holodeck.lib.graphrag.build import Build
 from holodeck.lib.graphrag.library import bare_process, quiet_environment
 from holodeck.lib.graphrag.order import BuildOrder, run_order
+from holodeck.lib.indexes.ledger import LEDGER_FILE, Bookkeeper, Ledger
 from holodeck.lib.resources import Resources
 
 __all__ = ["main"]
@@ -33,11 +34,17 @@ def main() -> int:
     bare_process()
     events = _private_stdout()
     order = BuildOrder.from_json(sys.stdin.readline())
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    resources = Resources(
+        order.execution,
+        environ={**os.environ, **order.environ},
+        cache_dir=order.cache_dir,
+    )
+    keeper = Bookkeeper(Ledger(order.storage_dir / LEDGER_FILE), resources.meter.rows)
+    threading.Thread(target=_end_with_parent, args=(keeper,), daemon=True).start()
     _log_to(order.log_file)
     send = _sender(events)
     try:
-        build, calls = asyncio.run(_carry_out(order, send))
+        build, taken = asyncio.run(_carry_out(order, resources, keeper, send))
     except errors.HolodeckError as error:
         logging.getLogger(__name__).debug("the build failed", exc_info=True)
         send({"event": "error", "type": type(error).__name__, "message": str(error)})
@@ -50,35 +57,32 @@ def main() -> int:
             "event": "done",
             "counts": build.counts,
             "warnings": build.warnings,
-            "calls": calls,
+            "calls": {purpose: spent.calls for purpose, spent in resources.meter.usage().items()},
             "account": account,
+            "spending": asdict(Spending(build=keeper.spent, taken=taken)),
         }
     )
     return 0
 
 
 async def _carry_out(
-    order: BuildOrder, send: Callable[[dict[str, Any]], None]
-) -> tuple[Build, dict[str, int]]:
-    def report(progress: Progress) -> None:
-        send(
-            {
-                "event": "progress",
-                "step": progress.step,
-                "done": progress.done,
-                "total": progress.total,
-            }
-        )
+    order: BuildOrder,
+    resources: Resources,
+    keeper: Bookkeeper,
+    send: Callable[[dict[str, Any]], None],
+) -> tuple[Build, int]:
+    """Return what was built, and how many kept replies it was made of."""
 
-    resources = Resources(
-        order.execution,
-        environ={**os.environ, **order.environ},
-        cache_dir=order.cache_dir,
-    )
+    def report(progress: Progress) -> None:
+        keeper.note_now_and_then()
+        send({"event": "progress", **asdict(replace(progress, spent=keeper.total))})
+
     try:
-        build = await run_order(order, resources, report)
-        return build, {purpose: spent.calls for purpose, spent in resources.meter.usage().items()}
+        with resources.used_by(order.storage_dir, order.output.name) as taken:
+            build = await run_order(order, resources, report)
+            return build, taken()
     finally:
+        keeper.note()
         await resources.close()
 
 
@@ -99,8 +103,9 @@ def _sender(events: TextIO) -> Callable[[dict[str, Any]], None]:
     return send
 
 
-def _end_with_parent() -> None:
+def _end_with_parent(keeper: Bookkeeper) -> None:
     sys.stdin.read()
+    keeper.note()
     os._exit(1)
 
 

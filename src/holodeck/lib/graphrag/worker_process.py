@@ -9,14 +9,20 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
+from typing import Any, TypeVar
+
+from pydantic import TypeAdapter
 
 from holodeck import errors
-from holodeck.lib.contracts import BuildAccount, Failure, Progress, ProgressListener
+from holodeck.lib.contracts import BuildAccount, Failure, Progress, ProgressListener, Spending
 from holodeck.lib.graphrag.order import BuildOrder
 
 __all__ = ["BuildOutcome", "build_in_child"]
 
 LONGEST_EVENT = 1 << 20
+Event = TypeVar("Event")
+
 _GRACE_SECONDS = 5.0
 
 
@@ -29,12 +35,14 @@ class BuildOutcome:
         warnings: What the user should know.
         calls: Answered model calls by purpose; what was kept from before is not among them.
         account: What became of every piece.
+        spending: What another process spent on it, and took from what was kept.
     """
 
     counts: Mapping[str, int] = field(default_factory=dict)
     warnings: Sequence[str] = ()
     calls: Mapping[str, int] = field(default_factory=dict)
     account: BuildAccount = field(default_factory=BuildAccount)
+    spending: Spending = field(default_factory=Spending)
 
 
 async def build_in_child(order: BuildOrder, on_progress: ProgressListener) -> BuildOutcome:
@@ -67,7 +75,8 @@ async def build_in_child(order: BuildOrder, on_progress: ProgressListener) -> Bu
         async for line in child.stdout:
             event = json.loads(line)
             if event["event"] == "progress":
-                on_progress(Progress(step=event["step"], done=event["done"], total=event["total"]))
+                del event["event"]
+                on_progress(_read(Progress, event))
             elif event["event"] == "error":
                 raise _error(event["type"], event["message"])
             elif event["event"] == "failure":
@@ -78,6 +87,7 @@ async def build_in_child(order: BuildOrder, on_progress: ProgressListener) -> Bu
                     warnings=tuple(event["warnings"]),
                     calls=event["calls"],
                     account=BuildAccount(**{**event["account"], "failures": tuple(failures)}),
+                    spending=_read(Spending, event["spending"]),
                 )
         await child.wait()
         raise errors.IndexingError(
@@ -88,6 +98,17 @@ async def build_in_child(order: BuildOrder, on_progress: ProgressListener) -> Bu
     finally:
         await _end(child)
         complaints.cancel()
+
+
+def _read(kind: type[Event], content: dict[str, Any]) -> Event:
+    """Return what the child made JSON of."""
+    read: Event = _reader(kind).validate_python(content)  # type: ignore[arg-type]  # a class is hashable
+    return read
+
+
+@cache
+def _reader(kind: type[Any]) -> TypeAdapter[Any]:  # Any: the kind
+    return TypeAdapter(kind)
 
 
 def _environment() -> dict[str, str]:

@@ -7,11 +7,19 @@ import logging
 import threading
 from abc import abstractmethod
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar, Generic, TypeVar
 
 from holodeck.errors import ConfigError, NotInitializedError, SearchError, TableNotFoundError
-from holodeck.lib.contracts import IndexStatus, ProgressListener, RetryFailed, SearchEngine
+from holodeck.lib.contracts import (
+    Estimate,
+    IndexStatus,
+    ProgressListener,
+    RetryFailed,
+    SearchEngine,
+    Spending,
+)
 from holodeck.lib.indexes.folder import IndexFolder
 from holodeck.lib.indexes.generations import lease_current
 from holodeck.lib.indexes.indexer import Indexer
@@ -164,8 +172,10 @@ class IndexEngine(SearchEngine, Generic[Record, Content]):
         else:
             reason = f"the source {self._source} does not exist"
         record = self._folder.record()
+        spent = self._folder.ledger.rows()
         if record is None:
-            return IndexStatus(location=location, stale_reason=reason)
+            spending = Spending(total=spent) if spent else None
+            return IndexStatus(location=location, stale_reason=reason, spending=spending)
         return IndexStatus(
             location=location,
             indexed_at=record.indexed_at,
@@ -174,6 +184,7 @@ class IndexEngine(SearchEngine, Generic[Record, Content]):
             skipped=record.skipped,
             warnings=record.warnings,
             account=record.account,
+            spending=replace(record.spending, total=spent),
         )
 
     async def initialize(
@@ -204,6 +215,18 @@ class IndexEngine(SearchEngine, Generic[Record, Content]):
             self._indexer.note_damage(error)
             await self._indexer.build_index(self._source)
             await asyncio.to_thread(self._open)
+
+    async def estimate(
+        self, force_reindex: bool = False, *, retry_failed: RetryFailed = False
+    ) -> Estimate:
+        """Say what ``initialize`` would ask of models, and what that costs; asks none.
+
+        Raises:
+            SourceNotFoundError: Also a ``FileNotFoundError``.
+        """
+        return await self._indexer.estimate(
+            self._source, force=force_reindex, retry_failed=retry_failed
+        )
 
     async def open_existing(self) -> None:
         """Open the index that is there, stale or not; nothing is built.

@@ -12,6 +12,7 @@ from holodeck.lib.documents import OWN_FOLDER_MARK
 from holodeck.lib.indexes.files import FileMark, find_damage, mark_files
 from holodeck.lib.indexes.generations import Generations
 from holodeck.lib.indexes.leases import Lease
+from holodeck.lib.indexes.ledger import LEDGER_FILE, Ledger
 from holodeck.lib.indexes.record import IndexRecord, read_record, write_record
 from holodeck.lib.paths import resolve_cache_dir, resolve_storage_dir
 
@@ -65,6 +66,11 @@ class IndexFolder(Generic[Record]):
     def record_path(self) -> Path:
         """The commit record."""
         return self.root / "index.meta"
+
+    @property
+    def ledger(self) -> Ledger:
+        """What the index cost since it was last cleared."""
+        return Ledger(self.root / LEDGER_FILE)
 
     @property
     def lock_path(self) -> Path:

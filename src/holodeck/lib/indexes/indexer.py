@@ -6,18 +6,28 @@ import asyncio
 import logging
 import time
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar, Generic, ParamSpec, TypeVar
 
 from holodeck.errors import HolodeckError, IndexingError, SourceNotFoundError, TableNotFoundError
 from holodeck.lib.chunking import ChunkEnds
-from holodeck.lib.contracts import Progress, ProgressListener, RetryFailed
+from holodeck.lib.contracts import (
+    Estimate,
+    EstimateRow,
+    Progress,
+    ProgressListener,
+    RetryFailed,
+    Spending,
+    Spent,
+)
 from holodeck.lib.indexes.builder_lock import WAIT_SECONDS, builder_lock
 from holodeck.lib.indexes.corpus import Corpus
+from holodeck.lib.indexes.estimating import PaidModel, priced, probe_rows
 from holodeck.lib.indexes.folder import DAMAGED, IndexFolder
+from holodeck.lib.indexes.ledger import Bookkeeper, summed
 from holodeck.lib.indexes.record import IndexRecord
 from holodeck.lib.indexes.settings import changed_settings, config_hash
 from holodeck.lib.indexes.text_units import prepare
@@ -28,7 +38,7 @@ from holodeck.lib.readers.source import read_source, source_hash
 from holodeck.lib.resources import ResolvedTool, Resources
 from holodeck.models.config import ExecutionConfig
 
-__all__ = ["Indexer", "to_its_end"]
+__all__ = ["Indexer", "PaidModel", "to_its_end"]
 
 logger = logging.getLogger(__name__)
 
@@ -72,7 +82,8 @@ class Indexer(ABC, Generic[Record]):
         self._folder = folder
         self._execution = execution
         self._resources = resources
-        self._on_progress = on_progress or (lambda progress: None)
+        self._listener = on_progress or (lambda progress: None)
+        self._keeper: Bookkeeper | None = None
         self._wait_seconds = (execution.index_timeout or WAIT_SECONDS) if wait_for_builder else 0.0
         self._damage: dict[str, str] = {}  # generation → what kept it from being opened
         self._hashes = ContentHashes(folder.root / HASHES_FILE)
@@ -94,12 +105,18 @@ class Indexer(ABC, Generic[Record]):
         """Return every setting and version that shapes the index, by its YAML name."""
 
     @abstractmethod
+    def paid_models(self) -> Sequence[PaidModel]:
+        """Return the models that a build asks."""
+
     def check(self) -> None:
-        """Find a missing key or package of what builds, before a document is read.
+        """Find a missing key, package or price of what builds, before a document is read.
 
         Raises:
             ConfigError: Something is missing.
         """
+        for model in self.paid_models():
+            self._resources.check(model.settings, model.where)
+            self._resources.require_price(model.settings, model.kind, model.where)
 
     @abstractmethod
     async def fill(self, corpus: Corpus) -> Record:
@@ -108,6 +125,10 @@ class Indexer(ABC, Generic[Record]):
         Raises:
             IndexingError: It failed; what was written is deleted.
         """
+
+    @abstractmethod
+    async def estimate_rows(self, corpus: Corpus) -> list[EstimateRow]:
+        """Return what filling a generation will ask of models, step by step, without prices."""
 
     def foreign_version(self, record: Record) -> str | None:
         """Return what built an index that what is installed would build differently."""
@@ -153,12 +174,7 @@ class Indexer(ABC, Generic[Record]):
             IndexBusyError: Another process builds this index, and did not end in time.
             IndexingError: The build failed; nothing was published.
         """
-        source = Path(source_path)
-        if not await asyncio.to_thread(source.exists):
-            raise SourceNotFoundError(
-                f"Source path not found: {source}. Create it, or set 'source' of tool "
-                f"{self._tool.name!r}"
-            )
+        source = await self._existing(source_path)
         self.built = False
         self.check_always()
         if await asyncio.to_thread(self.stale_reason, source, force, retry_failed) is None:
@@ -167,6 +183,15 @@ class Indexer(ABC, Generic[Record]):
             record = await self._build_alone(source, force, retry_failed)
         self.finish(record)
         return record
+
+    async def _existing(self, source_path: Path) -> Path:
+        source = Path(source_path)
+        if not await asyncio.to_thread(source.exists):
+            raise SourceNotFoundError(
+                f"Source path not found: {source}. Create it, or set 'source' of tool "
+                f"{self._tool.name!r}"
+            )
+        return source
 
     def stale_reason(
         self, source: Path, force: bool = False, retry_failed: RetryFailed = False
@@ -189,6 +214,35 @@ class Indexer(ABC, Generic[Record]):
         if now != record.source_hash:
             return DOCUMENTS_CHANGED
         return self.stale_piece(record, retry_failed)
+
+    async def estimate(
+        self, source_path: Path, force: bool = False, *, retry_failed: RetryFailed = False
+    ) -> Estimate:
+        """Return what ``build_index`` would ask of models; no model is asked, no file is written.
+
+        Raises:
+            SourceNotFoundError: Also a ``FileNotFoundError``.
+        """
+        source = await self._existing(source_path)
+        reason = await asyncio.to_thread(self.stale_reason, source, force, retry_failed)
+        if reason is None:
+            return Estimate(reason=None)
+        moved = await self._only_moved(source) if reason == DOCUMENTS_CHANGED else None
+        corpus = replace(
+            moved or await self._read(source),
+            force=force,
+            retry_failed=retry_failed,
+            vector_width=self._indexed_width() or None,
+        )
+        rows = [] if moved else probe_rows(self.paid_models(), self._resources)
+        if corpus.prepared.text_units:
+            rows += await self.estimate_rows(corpus)
+        return Estimate(
+            reason=reason,
+            documents=len(corpus.prepared.documents),
+            chunks=len(corpus.prepared.text_units),
+            rows=tuple(priced(row, self.paid_models(), self._resources) for row in rows),
+        )
 
     def note_damage(self, error: TableNotFoundError) -> None:
         """Remember that the index could not be opened, so that the next build mends it."""
@@ -215,24 +269,49 @@ class Indexer(ABC, Generic[Record]):
                 return self._folder.published()
             level = logging.WARNING if reason.startswith(DAMAGED) else logging.INFO
             logger.log(level, "building the index of tool %r: %s", self._tool.name, reason)
-            read = await self._only_moved(source) if reason == DOCUMENTS_CHANGED else None
-            width = None
-            if read is None:
-                width = await ask_models_once(
-                    self._resolved, self._resources, indexed_width=self._indexed_width()
-                )
-            started = time.monotonic()
-            async with self._in_time():
-                corpus = read or await self._read(source)
-                record = await self._publish(
-                    replace(corpus, force=force, retry_failed=retry_failed, vector_width=width)
-                )
-            self.built = True
-            self._hashes.save()
-            self._folder.tidy()
-            counts = ", ".join(f"{count} {name}" for name, count in record.counts.items())
-            logger.info("indexed %s in %.1fs", counts, time.monotonic() - started)
-            return record
+            with self._accounted(), self._resources.capped(self._execution.max_cost):
+                return await self._build(source, reason, force, retry_failed)
+
+    async def _build(
+        self, source: Path, reason: str, force: bool, retry_failed: RetryFailed
+    ) -> Record:
+        read = await self._only_moved(source) if reason == DOCUMENTS_CHANGED else None
+        width = None
+        if read is None:
+            width = await ask_models_once(
+                self._resolved, self._resources, indexed_width=self._indexed_width()
+            )
+        started = time.monotonic()
+        async with self._in_time():
+            corpus = read or await self._read(source)
+            record = await self._publish(
+                replace(corpus, force=force, retry_failed=retry_failed, vector_width=width)
+            )
+        self.built = True
+        self._hashes.save()
+        self._folder.tidy()
+        counts = ", ".join(f"{count} {name}" for name, count in record.counts.items())
+        logger.info("indexed %s in %.1fs", counts, time.monotonic() - started)
+        return record
+
+    @contextmanager
+    def _accounted(self) -> Iterator[None]:
+        """Note what is spent meanwhile, however it ends."""
+        ledger = self._folder.ledger
+        ledger.compact()
+        self._keeper = Bookkeeper(ledger, self._resources.meter.rows)
+        try:
+            yield
+        finally:
+            self._keeper.note()
+
+    def _on_progress(self, progress: Progress) -> None:
+        """Hand on what is done, with what was spent for it here and where it was done."""
+        if self._keeper is not None:
+            self._keeper.note_now_and_then()
+            spent = self._keeper.total + (progress.spent or Spent())
+            progress = replace(progress, spent=spent)
+        self._listener(progress)
 
     @asynccontextmanager
     async def _in_time(self) -> AsyncIterator[None]:
@@ -278,11 +357,14 @@ class Indexer(ABC, Generic[Record]):
         self._on_progress(Progress(step="read"))
         options = read_options(self._tool, self._execution)
         reading = await asyncio.to_thread(read_source, source, options, hashes=self._hashes)
+        prepared = await asyncio.to_thread(prepare, reading.documents, *self.chunking)
+        for step, found in (("read", prepared.documents), ("chunk", prepared.text_units)):
+            self._on_progress(Progress(step=step, done=len(found), total=len(found)))
         return Corpus(
             tool_name=self._tool.name,
             source=source,
             reading=reading,
-            prepared=await asyncio.to_thread(prepare, reading.documents, *self.chunking),
+            prepared=prepared,
             settings=self.shaping_settings(),
             generation=self._folder.new_generation(),
         )
@@ -290,17 +372,31 @@ class Indexer(ABC, Generic[Record]):
     async def _publish(self, corpus: Corpus) -> Record:
         """Fill the generation, then replace the record; half a generation serves nobody."""
         try:
-            filled = await self.fill(corpus)
+            with self._resources.used_by(self._folder.root, corpus.generation) as taken:
+                filled = await self.fill(corpus)
+                spending = self._spending(filled.spending, taken())
             files = await to_its_end(self._folder.mark_files, corpus.generation)
-            record = replace(filled, files=files)
+            record = replace(filled, files=files, spending=spending)
             self._on_progress(Progress(step="publish", done=0, total=1))
             await asyncio.sleep(0)  # who cancelled it by now is told that the index is as it was
             self._folder.commit(record)
+            self._resources.keep_uses(self._folder.root, corpus.generation)
             self._on_progress(Progress(step="publish", done=1, total=1))
         except BaseException:
             self._folder.discard(corpus.generation)
             raise
         return record
+
+    def _spending(self, elsewhere: Spending, taken: int) -> Spending:
+        """Return what the build cost, here and in another process, and all builds so far."""
+        here = () if self._keeper is None else self._keeper.spent
+        if self._keeper is not None:
+            self._keeper.note()
+        return Spending(
+            build=summed([*here, *elsewhere.build]),
+            total=self._folder.ledger.rows(),
+            taken=taken + elsewhere.taken,
+        )
 
 
 async def to_its_end(

@@ -13,7 +13,7 @@ from typing import Any, Self, TypeVar
 
 from pydantic import TypeAdapter
 
-from holodeck.lib.contracts import BuildAccount
+from holodeck.lib.contracts import BuildAccount, Spending
 from holodeck.lib.indexes.files import FileMark
 from holodeck.lib.indexes.set_aside import set_aside
 
@@ -41,6 +41,7 @@ class IndexRecord:
         skipped: Files that are not in the index, by relative path, and why.
         warnings: What the builder of the index should know.
         account: What became of every piece of the build; ``None``: there are no pieces.
+        spending: What the build cost, and all builds up to it.
     """
 
     tool_name: str
@@ -56,6 +57,7 @@ class IndexRecord:
     skipped: Mapping[str, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     account: BuildAccount | None = None
+    spending: Spending = field(default_factory=Spending)
 
     @property
     def counts(self) -> dict[str, int]:

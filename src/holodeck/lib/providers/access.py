@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 
 from pydantic import SecretStr
 
+from holodeck.lib.prices import Price
+
 __all__ = ["ModelAccess"]
 
 
@@ -26,6 +28,7 @@ class ModelAccess:
         timeout_setting: Name of the setting that ``timeout`` came from, for messages.
         dimensions: Width of the vectors to ask for; ``None``: the model's own.
         context_size: Tokens of context that Ollama is asked for; ``None``: as many as are needed.
+        price: What its calls cost; ``None``: nobody knows.
     """
 
     provider: str
@@ -42,3 +45,4 @@ class ModelAccess:
     timeout_setting: str = "execution.llm_timeout"
     dimensions: int | None = None
     context_size: int | None = None
+    price: Price | None = None

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+import threading
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from holodeck.errors import ProviderError
@@ -19,7 +23,10 @@ __all__ = ["BatchedEmbedder", "CachedEmbedder"]
 
 
 class BatchedEmbedder(Embedder):
-    """Hand texts on in batches, all at once: each is retried, limited and counted by itself."""
+    """Hand texts on in batches, all at once: each is retried, limited and counted by itself.
+
+    Each distinct text is asked for once a call.
+    """
 
     def __init__(self, embedder: Embedder) -> None:
         self.provider = embedder.provider
@@ -30,7 +37,8 @@ class BatchedEmbedder(Embedder):
         """Return one row per text, in order."""
         import numpy as np
 
-        batches = list(split_into_batches(texts)) or [texts]
+        distinct = {text: row for row, text in enumerate(dict.fromkeys(texts))}
+        batches = list(split_into_batches(list(distinct))) or [texts]
         rows = await map_or_cancel(self._embedder.embed, batches)
         widths = {each.shape[1] for each in rows}
         if len(widths) > 1:
@@ -38,7 +46,7 @@ class BatchedEmbedder(Embedder):
                 f"{self.provider} model {self.name!r} returned vectors of different widths: "
                 f"{sorted(widths)}"
             )
-        return np.concatenate(rows)
+        return np.concatenate(rows)[[distinct[text] for text in texts]]
 
     async def close(self) -> None:
         """Close the embedder."""
@@ -48,7 +56,8 @@ class BatchedEmbedder(Embedder):
 class CachedEmbedder(Embedder):
     """Ask only for vectors that are not kept yet, each distinct text once, batch by batch.
 
-    A batch is kept when it arrives, so a run that fails later does not pay for it again.
+    A batch is kept when it arrives, so a run that fails later does not pay for it again. A text
+    that another call asks for already is waited for.
 
     Args:
         embedder: Asked in batches, several at once.
@@ -74,6 +83,8 @@ class CachedEmbedder(Embedder):
         self._store = store
         self._model = model or embedder.name
         self._dimensions = dimensions
+        self._in_flight: dict[str, Future[None]] = {}
+        self._claiming = threading.Lock()
         self._width = width
 
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
@@ -92,14 +103,38 @@ class CachedEmbedder(Embedder):
             rows = await self._embedder.embed(batch)
             fresh = {keys[text]: row for text, row in zip(batch, rows, strict=True)}
             self._check_width(kept, fresh)
-            self._store.put_vectors(fresh)
+            self._store.put_vectors(fresh, f"{self.provider}/{self.name}")
             return fresh
 
-        for fresh in await map_or_cancel(fill, list(split_into_batches(missing))):
-            kept.update(fresh)
+        while missing:
+            with self._claimed(missing) as (ours, others):
+                for fresh in await map_or_cancel(fill, list(split_into_batches(ours))):
+                    kept.update(fresh)
+            for other in others:
+                await asyncio.wrap_future(other)
+            left = [text for text in missing if keys[text] not in kept]
+            kept.update(self._kept([keys[text] for text in left]))
+            missing = [text for text in left if keys[text] not in kept]  # the others failed
         if not texts:
             return np.zeros((0, self._dimensions or 0), dtype=np.float32)
         return np.stack([kept[keys[text]] for text in texts])
+
+    @contextmanager
+    def _claimed(self, texts: Sequence[str]) -> Iterator[tuple[list[str], list[Future[None]]]]:
+        """Yield the texts that nobody asks for now, and whom to wait for of the others."""
+        with self._claiming:
+            others = {text: self._in_flight[text] for text in texts if text in self._in_flight}
+            ours = [text for text in texts if text not in others]
+            done: Future[None] = Future()
+            done.set_running_or_notify_cancel()  # who waits and is cancelled leaves it alone
+            self._in_flight.update(dict.fromkeys(ours, done))
+        try:
+            yield ours, list(dict.fromkeys(others.values()))
+        finally:
+            with self._claiming:
+                for text in ours:
+                    del self._in_flight[text]
+            done.set_result(None)
 
     def kept(self, texts: Sequence[str]) -> dict[str, NDArray[np.float32]]:
         """Return the rows that are kept, by text."""

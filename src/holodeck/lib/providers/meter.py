@@ -4,10 +4,19 @@ from __future__ import annotations
 
 import threading
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from holodeck.lib.contracts import ChatDelta, ChatModel, ChatReply, ChatRequest, Embedder, Usage
+from holodeck.lib.contracts import (
+    ChatDelta,
+    ChatModel,
+    ChatReply,
+    ChatRequest,
+    Embedder,
+    MeterRow,
+    Spent,
+    Usage,
+)
+from holodeck.lib.prices import Price
 from holodeck.lib.streams import closing_stream
 from holodeck.lib.tokens import count_tokens
 
@@ -15,30 +24,19 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["EMBED_PURPOSE", "Meter", "MeterRow", "Metered", "MeteredEmbedder", "Spent"]
+__all__ = ["EMBED_PURPOSE", "Meter", "MeterRow", "Metered", "MeteredEmbedder", "Spent", "used"]
 
 EMBED_PURPOSE = "embed"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Spent:
-    """Answered calls and their tokens."""
-
-    calls: int = 0
-    usage: Usage = field(default_factory=Usage)
-
-    def __add__(self, other: Spent) -> Spent:
-        return Spent(calls=self.calls + other.calls, usage=self.usage + other.usage)
-
-
-@dataclass(frozen=True, kw_only=True)
-class MeterRow:
-    """What one model took for one purpose."""
-
-    provider: str
-    model: str
-    purpose: str
-    spent: Spent
+def used(request: ChatRequest, reply: ChatReply) -> Usage:
+    """Return the tokens of a call: as the server says, else counted, for one that says nothing."""
+    if reply.usage.input_tokens or reply.usage.output_tokens:
+        return reply.usage
+    return Usage(
+        input_tokens=sum(count_tokens(message.content) for message in request.messages),
+        output_tokens=count_tokens(reply.text),
+    )
 
 
 class Meter:
@@ -48,11 +46,19 @@ class Meter:
         self._spent: dict[tuple[str, str, str], Spent] = {}
         self._lock = threading.Lock()
 
-    def record(self, *, provider: str, model: str, purpose: str, usage: Usage) -> None:
-        """Count one answered call."""
+    def record(
+        self, *, provider: str, model: str, purpose: str, usage: Usage, price: Price | None = None
+    ) -> None:
+        """Count one answered call; ``price`` is ``None`` where nobody knows it."""
         key = (provider, model, purpose)
+        spent = Spent(
+            calls=1,
+            usage=usage,
+            cost=0.0 if price is None else price.of(usage),
+            unpriced=int(price is None),
+        )
         with self._lock:
-            self._spent[key] = self._spent.get(key, Spent()) + Spent(calls=1, usage=usage)
+            self._spent[key] = self._spent.get(key, Spent()) + spent
 
     def rows(self) -> tuple[MeterRow, ...]:
         """Return the counts by provider, model and purpose, sorted: what a price is made from."""
@@ -76,13 +82,16 @@ class Meter:
 
 
 class Metered(ChatModel):
-    """Count the model's answers in a meter."""
+    """Count the model's answers in a meter, at a price; ``None``: nobody knows it."""
 
-    def __init__(self, model: ChatModel, meter: Meter | None = None) -> None:
+    def __init__(
+        self, model: ChatModel, meter: Meter | None = None, price: Price | None = None
+    ) -> None:
         self.provider = model.provider
         self.name = model.name
         self.meter = meter or Meter()
         self._model = model
+        self._price = price
 
     async def complete(self, request: ChatRequest) -> ChatReply:
         """Answer the request and count it."""
@@ -104,7 +113,11 @@ class Metered(ChatModel):
 
     def _record(self, request: ChatRequest, reply: ChatReply) -> None:
         self.meter.record(
-            provider=self.provider, model=self.name, purpose=request.purpose, usage=reply.usage
+            provider=self.provider,
+            model=self.name,
+            purpose=request.purpose,
+            usage=used(request, reply),
+            price=self._price,
         )
 
     def expect(self, prompt_tokens: int, answer_tokens: int | None = None) -> None:
@@ -123,18 +136,25 @@ class MeteredEmbedder(Embedder):
     embedding models, close for others.
     """
 
-    def __init__(self, embedder: Embedder, meter: Meter | None = None) -> None:
+    def __init__(
+        self, embedder: Embedder, meter: Meter | None = None, price: Price | None = None
+    ) -> None:
         self.provider = embedder.provider
         self.name = embedder.name
         self.meter = meter or Meter()
         self._embedder = embedder
+        self._price = price
 
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return one row per text and count the call."""
         vectors = await self._embedder.embed(texts)
         usage = Usage(input_tokens=sum(count_tokens(text) for text in texts))
         self.meter.record(
-            provider=self.provider, model=self.name, purpose=EMBED_PURPOSE, usage=usage
+            provider=self.provider,
+            model=self.name,
+            purpose=EMBED_PURPOSE,
+            usage=usage,
+            price=self._price,
         )
         return vectors
 

@@ -7,6 +7,7 @@ import logging
 from holodeck.errors import ContentFilterError, ProviderError
 from holodeck.lib.contracts import ChatModel, ChatRequest, Embedder, Message, Usage
 from holodeck.lib.providers.access import ModelAccess
+from holodeck.lib.providers.budget import Capped, CappedEmbedder
 from holodeck.lib.providers.meter import Meter, Metered
 from holodeck.lib.providers.model_names import counts_thoughts
 from holodeck.lib.providers.retry import Retrying, RetryingEmbedder, RetryPolicy
@@ -41,7 +42,8 @@ async def probe_chat(
         max_tokens=None if counts_thoughts(access.name) else _ANSWER_TOKENS,
     )
     try:
-        await Metered(Retrying(model, _policy(access)), meter).complete(request)
+        capped = Capped(model, access.price, access.where)
+        await Metered(Retrying(capped, _policy(access)), meter, access.price).complete(request)
     except ContentFilterError:
         pass  # the server is there and knows us; what it makes of one word does not matter
     except ProviderError as error:
@@ -57,14 +59,21 @@ async def probe_embedder(embedder: Embedder, access: ModelAccess, meter: Meter) 
         ProviderError: As for ``probe_chat``.
     """
     try:
-        vectors = await RetryingEmbedder(embedder, _policy(access)).embed([PROBE_TEXT])
+        capped = CappedEmbedder(embedder, access.price, access.where)
+        vectors = await RetryingEmbedder(capped, _policy(access)).embed([PROBE_TEXT])
     except ProviderError as error:
         _raise_unless_busy(error)
         return None
     finally:
         await embedder.close()
     usage = Usage(input_tokens=count_tokens(PROBE_TEXT))
-    meter.record(provider=access.provider, model=access.name, purpose=PROBE_PURPOSE, usage=usage)
+    meter.record(
+        provider=access.provider,
+        model=access.name,
+        purpose=PROBE_PURPOSE,
+        usage=usage,
+        price=access.price,
+    )
     return int(vectors.shape[1])
 
 

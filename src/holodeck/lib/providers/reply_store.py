@@ -1,15 +1,18 @@
 """Replies that were paid for, kept in one SQLite file under hashes (see ``reply_keys``).
 
 Engines keep the accepted outcome of a chain of requests; embeddings are kept by
-``CachedEmbedder``. No prompt, no document's name and no key is in it, only what models returned.
+``CachedEmbedder``. No prompt, no document's name and no key is in it, only what models returned,
+of which model, and which index's builds used it.
 """
 
 from __future__ import annotations
 
 import logging
 import sqlite3
+import threading
 import zlib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -22,22 +25,54 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["VECTOR_KIND", "ReplyStore", "StoreInfo", "reply_key", "vector_key"]
+__all__ = [
+    "VECTOR_KIND",
+    "Kept",
+    "ModelReplies",
+    "Pruned",
+    "ReplyStore",
+    "StoreInfo",
+    "reply_key",
+    "vector_key",
+]
 
 logger = logging.getLogger(__name__)
 
 VECTOR_KIND = "embedding"
 _KEYS_AT_ONCE = 500
-_VERSION = 1
+_VERSION = 2
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS entries (
     key TEXT PRIMARY KEY,
     kind TEXT NOT NULL,
     value BLOB NOT NULL,
-    checksum INTEGER NOT NULL
-)
+    checksum INTEGER NOT NULL,
+    model TEXT NOT NULL DEFAULT ''
+);
+CREATE TABLE IF NOT EXISTS uses (
+    user TEXT NOT NULL,
+    generation TEXT NOT NULL,
+    key TEXT NOT NULL,
+    PRIMARY KEY (user, generation, key)
+) WITHOUT ROWID
 """
-_PUT = "INSERT OR REPLACE INTO entries (key, kind, value, checksum) VALUES (?, ?, ?, ?)"
+_UPGRADES = {1: "ALTER TABLE entries ADD COLUMN model TEXT NOT NULL DEFAULT ''"}
+_PUT = """
+INSERT OR REPLACE INTO entries (key, kind, value, checksum, model) VALUES (?, ?, ?, ?, ?)
+"""
+_COUNTED = "count(*), coalesce(sum(length(value)), 0)"
+_UNUSED = "FROM entries WHERE key NOT IN (SELECT key FROM uses)"
+_USE = "INSERT OR IGNORE INTO uses (user, generation, key) VALUES (?, ?, ?)"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kept:
+    """Entries of one kind from one model; the model is empty where a former release kept them."""
+
+    kind: str
+    model: str
+    entries: int
+    size_bytes: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,15 +81,34 @@ class StoreInfo:
 
     Attributes:
         path: Its file.
-        entries: Kind → number of entries.
-        size_bytes: Of all values.
+        kept: What it holds, by kind and model.
         damaged: Entries and whole files that were found damaged since the store was opened.
     """
 
     path: Path
-    entries: Mapping[str, int]
-    size_bytes: int
+    kept: Sequence[Kept]
     damaged: int
+
+    @property
+    def entries(self) -> dict[str, int]:
+        """Kind → number of entries."""
+        counts: dict[str, int] = {}
+        for each in self.kept:
+            counts[each.kind] = counts.get(each.kind, 0) + each.entries
+        return counts
+
+    @property
+    def size_bytes(self) -> int:
+        """Size of all values."""
+        return sum(each.size_bytes for each in self.kept)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pruned:
+    """What was dropped."""
+
+    entries: int
+    size_bytes: int
 
 
 class ReplyStore:
@@ -81,8 +135,14 @@ class ReplyStore:
             version=_VERSION,
             what="the reply cache",
             busy_seconds=busy_seconds,
+            upgrades=_UPGRADES,
         )
         self._damaged = 0
+        self._user: tuple[str, str] | None = None
+        self._read: set[str] = set()  # by the user, and not noted in the file yet
+        self._found: set[str] = set()  # by the user
+        self._put_keys: set[str] = set()
+        self._noting = threading.Lock()
 
     def check(self) -> None:
         """Find out whether replies can be kept, before any is paid for.
@@ -103,9 +163,9 @@ class ReplyStore:
             self._drop([key])
             return None
 
-    def put(self, key: str, value: str, kind: str) -> None:
-        """Keep a text; ``kind`` is the step that it was paid for."""
-        self._put([_row(key, kind, value.encode("utf-8"))])
+    def put(self, key: str, value: str, kind: str, model: str = "") -> None:
+        """Keep a text; ``kind`` is the step that it was paid for, ``model`` who gave it."""
+        self._put([_row(key, kind, value.encode("utf-8"), model)])
 
     def get_vectors(self, keys: Sequence[str]) -> dict[str, NDArray[np.float32]]:
         """Return the vectors that were kept, by key; missing ones are left out."""
@@ -116,43 +176,105 @@ class ReplyStore:
             for key, value in self._values(keys).items()
         }
 
-    def put_vectors(self, vectors: Mapping[str, NDArray[np.float32]]) -> None:
+    def put_vectors(self, vectors: Mapping[str, NDArray[np.float32]], model: str = "") -> None:
         """Keep vectors, all or none."""
         self._put(
-            [_row(key, VECTOR_KIND, row.astype("<f4").tobytes()) for key, row in vectors.items()]
+            [
+                _row(key, VECTOR_KIND, row.astype("<f4").tobytes(), model)
+                for key, row in vectors.items()
+            ]
         )
 
-    def prune(self, keep: Collection[str]) -> int:
-        """Drop every entry whose key is not in ``keep``; return how many there were."""
+    # --- who uses what ------------------------------------------------------------------------
 
-        def work(connection: sqlite3.Connection) -> int:
-            connection.execute("CREATE TEMP TABLE keep (key TEXT PRIMARY KEY)")
+    @contextmanager
+    def used_by(self, user: str, generation: str) -> Iterator[Callable[[], int]]:
+        """Note what is read and kept meanwhile as used by a generation of an index.
+
+        Yields a function that says how many entries were used and not kept meanwhile.
+
+        Args:
+            user: Folder of the index.
+            generation: That is built; what an earlier try at it used is forgotten.
+        """
+        self._file.run(
+            lambda connection: connection.execute(
+                "DELETE FROM uses WHERE user = ? AND generation = ?", (user, generation)
+            )
+        )
+        self._user, self._found, self._put_keys = (user, generation), set(), set()
+
+        try:
+            yield lambda: len(self._found - self._put_keys)
+        finally:
+            self._note_read()
+            self._user = None
+
+    def note_use(self, keys: Iterable[str]) -> None:
+        """Note entries that are used without being read."""
+        if self._user is not None:
+            with self._noting:
+                self._read.update(keys)
+            self._note_read()
+
+    def keep_uses(self, user: str, generation: str) -> None:
+        """Forget what other generations of an index used: this one was published."""
+        self._file.run(
+            lambda connection: connection.execute(
+                "DELETE FROM uses WHERE user = ? AND generation <> ?", (user, generation)
+            )
+        )
+
+    def users(self) -> set[str]:
+        """Return the folders of the indexes that are known to use entries."""
+        rows = self._file.run(
+            lambda connection: connection.execute("SELECT DISTINCT user FROM uses").fetchall()
+        )
+        return {user for (user,) in rows}
+
+    def prune(self, users: Collection[str]) -> Pruned:
+        """Drop every entry that no build of these indexes used, and what others used."""
+
+        def work(connection: sqlite3.Connection) -> Pruned:
+            connection.execute("BEGIN IMMEDIATE")
             try:
-                rows = ((key,) for key in set(keep))
-                connection.executemany("INSERT INTO keep VALUES (?)", rows)
-                dropped = connection.execute(
-                    "DELETE FROM entries WHERE key NOT IN (SELECT key FROM keep)"
-                ).rowcount
-            finally:
-                connection.execute("DROP TABLE keep")
+                gone = {user for (user,) in connection.execute("SELECT DISTINCT user FROM uses")}
+                connection.executemany(
+                    "DELETE FROM uses WHERE user = ?", [(user,) for user in gone - set(users)]
+                )
+                entries, size = connection.execute(f"SELECT {_COUNTED} {_UNUSED}").fetchone()
+                connection.execute(f"DELETE {_UNUSED}")
+            except BaseException:
+                connection.execute("ROLLBACK")
+                raise
+            connection.execute("COMMIT")
             connection.execute("VACUUM")
-            return dropped
+            return Pruned(entries=entries, size_bytes=size)
 
         return self._file.run(work)
 
+    def _note_read(self) -> None:
+        with self._noting:
+            read, self._read = self._read, set()
+        if self._user is None or not read:
+            return
+        rows = [(*self._user, key) for key in sorted(read)]
+        self._file.run(lambda connection: connection.executemany(_USE, rows))
+
     def info(self) -> StoreInfo:
         """Return what the store holds."""
-
-        def work(connection: sqlite3.Connection) -> list[tuple[str, int, int]]:
-            return connection.execute(
-                "SELECT kind, count(*), sum(length(value)) FROM entries GROUP BY kind ORDER BY kind"
+        rows = self._file.run(
+            lambda connection: connection.execute(
+                f"SELECT kind, model, {_COUNTED} FROM entries GROUP BY kind, model "  # noqa: S608  # constants
+                "ORDER BY kind, model"
             ).fetchall()
-
-        rows = self._file.run(work)
+        )
         return StoreInfo(
             path=self.path,
-            entries={kind: count for kind, count, _ in rows},
-            size_bytes=sum(size for _, _, size in rows),
+            kept=tuple(
+                Kept(kind=kind, model=model, entries=entries, size_bytes=size)
+                for kind, model, entries, size in rows
+            ),
             damaged=self._damaged + len(self._file.moved_aside),
         )
 
@@ -179,7 +301,14 @@ class ReplyStore:
         damaged = [key for key, value, checksum in rows if _checksum(value) != checksum]
         if damaged:
             self._drop(damaged)
-        return {key: value for key, value, _ in rows if key not in damaged}
+        found = {key: value for key, value, _ in rows if key not in damaged}
+        if self._user is not None:
+            with self._noting:
+                self._read.update(found)
+                self._found.update(found)
+            if len(self._read) >= _KEYS_AT_ONCE:
+                self._note_read()
+        return found
 
     def _rows(self, keys: Sequence[str]) -> list[tuple[str, bytes, int]]:
         marks = ",".join("?" * len(keys))
@@ -190,11 +319,16 @@ class ReplyStore:
 
         return self._file.run(work)
 
-    def _put(self, rows: Sequence[tuple[str, str, bytes, int]]) -> None:
+    def _put(self, rows: Sequence[tuple[str, str, bytes, int, str]]) -> None:
+        user = self._user
+
         def work(connection: sqlite3.Connection) -> None:
             connection.execute("BEGIN IMMEDIATE")
             try:
                 connection.executemany(_PUT, rows)
+                if user is not None:
+                    connection.executemany(_USE, [(*user, row[0]) for row in rows])
+                    self._put_keys.update(row[0] for row in rows)
             except BaseException:
                 connection.execute("ROLLBACK")
                 raise
@@ -219,9 +353,25 @@ class ReplyStore:
         self._file.run(work)
 
 
+class ModelReplies:
+    """The texts of one model in a store."""
+
+    def __init__(self, store: ReplyStore, model: str) -> None:
+        self._store = store
+        self._model = model
+
+    def get(self, key: str) -> str | None:
+        """Return the text that was kept under ``key``."""
+        return self._store.get(key)
+
+    def put(self, key: str, value: str, kind: str) -> None:
+        """Keep a text."""
+        self._store.put(key, value, kind, self._model)
+
+
 def _checksum(value: bytes) -> int:
     return zlib.crc32(value)
 
 
-def _row(key: str, kind: str, value: bytes) -> tuple[str, str, bytes, int]:
-    return key, kind, value, _checksum(value)
+def _row(key: str, kind: str, value: bytes, model: str) -> tuple[str, str, bytes, int, str]:
+    return key, kind, value, _checksum(value), model

@@ -6,7 +6,7 @@ import logging
 import os
 import sqlite3
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
@@ -40,6 +40,7 @@ class DatabaseFile:
         version: Of the schema.
         what: The file's name in messages.
         busy_seconds: How long to wait while another process writes.
+        upgrades: Version → SQL that makes the next one of it; each older version needs a row.
     """
 
     def __init__(
@@ -50,6 +51,7 @@ class DatabaseFile:
         version: int,
         what: str,
         busy_seconds: float = BUSY_SECONDS,
+        upgrades: Mapping[int, str] | None = None,
     ) -> None:
         self.path = path
         self.moved_aside: list[Path] = []
@@ -57,6 +59,7 @@ class DatabaseFile:
         self._version = version
         self._what = what
         self._busy_seconds = busy_seconds
+        self._upgrades = dict(upgrades or {})
         self._inherited: list[sqlite3.Connection] = []
         self._begin()
 
@@ -133,9 +136,19 @@ class DatabaseFile:
                 f"{self._what} {self.path} was written by a newer release: upgrade holodeck, or "
                 "name another folder in execution.cache_dir"
             )
-        connection.executescript(
-            f"BEGIN IMMEDIATE; {self._schema}; PRAGMA user_version = {self._version}; COMMIT;"
-        )
+        # Another process may upgrade it at the same moment: read again under the lock of writers.
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            (version,) = connection.execute("PRAGMA user_version").fetchone()
+            for older in range(version or self._version, self._version):
+                connection.execute(self._upgrades[older])
+            for statement in self._schema.split(";"):
+                connection.execute(statement)
+            connection.execute(f"PRAGMA user_version = {self._version}")
+        except BaseException:
+            connection.execute("ROLLBACK")
+            raise
+        connection.execute("COMMIT")
 
     def _move_aside(self) -> None:
         self.close()

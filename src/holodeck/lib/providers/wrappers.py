@@ -1,8 +1,9 @@
 """What stands around every model, in the one right order.
 
-    Metered( Retrying( Limited( model )))
+    Metered( Retrying( Limited( Capped( model ))))
 
-A wait between two tries holds no slot; a call is counted once, however often it was tried.
+A wait between two tries holds no slot and reserves no money; a call is counted once, however often
+it was tried.
 Embedders have the batches outermost, so that each batch is limited, retried, counted and kept by
 itself: ``CachedEmbedder`` with a store, else ``BatchedEmbedder``.
 """
@@ -11,6 +12,7 @@ from __future__ import annotations
 
 from holodeck.lib.contracts import ChatModel, Embedder
 from holodeck.lib.providers.access import ModelAccess
+from holodeck.lib.providers.budget import Capped, CappedEmbedder
 from holodeck.lib.providers.embedding_cache import BatchedEmbedder, CachedEmbedder
 from holodeck.lib.providers.limits import Limited, LimitedEmbedder
 from holodeck.lib.providers.meter import Meter, Metered, MeteredEmbedder
@@ -27,7 +29,7 @@ def wrap_chat(
     *,
     policy: RetryPolicy | None = None,
 ) -> Metered:
-    """Return ``model`` limited, retried and counted as ``access`` says.
+    """Return ``model`` capped, limited, retried and counted as ``access`` says.
 
     Args:
         model: The bare model of a provider.
@@ -35,8 +37,8 @@ def wrap_chat(
         meter: Where calls are counted; default: one of its own.
         policy: How to retry; default: as ``access`` says.
     """
-    limited = Limited(model, access.concurrency)
-    return Metered(Retrying(limited, policy or RetryPolicy.of(access)), meter)
+    limited = Limited(Capped(model, access.price, access.where), access.concurrency)
+    return Metered(Retrying(limited, policy or RetryPolicy.of(access)), meter, access.price)
 
 
 def wrap_embedder(
@@ -48,7 +50,7 @@ def wrap_embedder(
     policy: RetryPolicy | None = None,
     width: int | None = None,
 ) -> Embedder:
-    """Return ``embedder`` limited, retried, counted and, with a ``store``, cached.
+    """Return ``embedder`` capped, limited, retried, counted and, with a ``store``, cached.
 
     Args:
         embedder: The bare model of a provider.
@@ -58,8 +60,11 @@ def wrap_embedder(
         policy: As for ``wrap_chat``.
         width: Of the kept vectors that may be used; default: whatever there is.
     """
-    limited = LimitedEmbedder(embedder, access.concurrency)
-    counted = MeteredEmbedder(RetryingEmbedder(limited, policy or RetryPolicy.of(access)), meter)
+    limited = LimitedEmbedder(
+        CappedEmbedder(embedder, access.price, access.where), access.concurrency
+    )
+    retried = RetryingEmbedder(limited, policy or RetryPolicy.of(access))
+    counted = MeteredEmbedder(retried, meter, access.price)
     if store is None:
         return BatchedEmbedder(counted)
     return CachedEmbedder(

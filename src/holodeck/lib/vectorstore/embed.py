@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from typing import TYPE_CHECKING
 
-from holodeck.errors import HolodeckError, IndexingError
+from holodeck.errors import CostLimitError, HolodeckError, IndexingError
 from holodeck.lib.contracts import Embedder, Progress, ProgressListener
 from holodeck.lib.indexes.text_units import TextUnit
 from holodeck.lib.vectorstore.unfinished import UnfinishedVectors
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["embed_chunks"]
+__all__ = ["batches_to_embed", "embed_chunks"]
 
 BATCH = 256
 """Texts handed to the embedder at once; a provider cuts them to what its server takes."""
@@ -43,12 +43,11 @@ async def embed_chunks(
     """
     import numpy as np
 
-    missing = [chunk for chunk in chunks if chunk.id not in known]
-    done = len(chunks) - len(missing)
+    batches = batches_to_embed(chunks, known)
+    done = len(chunks) - sum(map(len, batches))
     on_progress(Progress(step="embed", done=done, total=len(chunks)))
     width = next((len(vector) for vector in known.values()), None)
-    for start in range(0, len(missing), BATCH):
-        batch = missing[start : start + BATCH]
+    for batch in batches:
         vectors = await _embed(embedder, [chunk.text for chunk in batch])
         if width is not None and vectors.shape[1] != width:
             unfinished.clear()
@@ -62,9 +61,17 @@ async def embed_chunks(
     return np.stack([known[chunk.id] for chunk in chunks])
 
 
+def batches_to_embed(chunks: Sequence[TextUnit], known: Container[str]) -> list[Sequence[TextUnit]]:
+    """Return the chunks whose vectors are not known, as they are handed to the embedder."""
+    missing = [chunk for chunk in chunks if chunk.id not in known]
+    return [missing[start : start + BATCH] for start in range(0, len(missing), BATCH)]
+
+
 async def _embed(embedder: Embedder, texts: Sequence[str]) -> NDArray[np.float32]:
     try:
         return await embedder.embed(texts)
+    except CostLimitError:
+        raise
     except HolodeckError as error:
         raise IndexingError(
             f"the chunks could not be embedded: {error}. What was embedded is kept: build the "

@@ -9,17 +9,22 @@ from typing import TYPE_CHECKING, ClassVar
 
 from holodeck.errors import TableNotFoundError
 from holodeck.lib.chunking import ChunkEnds
-from holodeck.lib.contracts import Progress
+from holodeck.lib.contracts import EstimateRow, Progress, Span
 from holodeck.lib.indexes.corpus import Corpus
-from holodeck.lib.indexes.indexer import Indexer, to_its_end
-from holodeck.lib.vectorstore.embed import embed_chunks
+from holodeck.lib.indexes.indexer import Indexer, PaidModel, to_its_end
+from holodeck.lib.tokens import count_tokens
+from holodeck.lib.unasked import UnaskedResources, batches_of
+from holodeck.lib.vectorstore.embed import batches_to_embed, embed_chunks
 from holodeck.lib.vectorstore.settings import EMBEDDING_SETTINGS, embedding_key, shaping_settings
 from holodeck.lib.vectorstore.storage import VectorFolder, VectorRecord
 from holodeck.lib.vectorstore.store import open_store, write_store
+from holodeck.models.reranker import RerankerConfig
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from holodeck.lib.vectorstore.unfinished import UnfinishedVectors
 
 __all__ = ["EMBEDDING", "VectorIndexer"]
 
@@ -45,9 +50,16 @@ class VectorIndexer(Indexer[VectorRecord]):
         """Return every setting and version that shapes the index, by its YAML name."""
         return shaping_settings(self._resolved)
 
+    def paid_models(self) -> list[PaidModel]:
+        """Return the embedding model."""
+        where = self._resolved.embedding_where
+        return [PaidModel(settings=self._resolved.embedding, kind="embedding", where=where)]
+
     def check(self) -> None:
-        """Find a missing key or package of the embedding model."""
-        self._resources.check(self._resolved.embedding, self._resolved.embedding_where)
+        """Find a missing key or package of the models, the reranker among them."""
+        super().check()
+        if self._tool.rerank:
+            self._resources.check_reranker(self._tool.reranker or RerankerConfig())
 
     async def fill(self, corpus: Corpus) -> VectorRecord:
         """Embed what is new and write the store; a forced build embeds everything anew."""
@@ -71,28 +83,70 @@ class VectorIndexer(Indexer[VectorRecord]):
         if not chunks:
             return np.zeros((0, 0), dtype=np.float32)
         unfinished = self._folder.unfinished(*embedding_key(corpus.settings))
-        known: dict[str, NDArray[np.float32]] = {}
         if self._execution.cache == "renew":
             unfinished.clear()
-        else:
-            known = {} if corpus.force else await asyncio.to_thread(self._stored_vectors, corpus)
-            ids, rows = await asyncio.to_thread(unfinished.read)
-            known |= dict(zip(ids, rows, strict=True))
+        known = await self._known(corpus, unfinished)
         width = corpus.vector_width
-        if width is not None:
-            known = {key: row for key, row in known.items() if len(row) == width}
+        embedder = self._resources.embedder(
+            self._resolved.embedding, EMBEDDING, self._tool.embedding_dimensions, width=width
+        )
+        # Vectors that the index had already are in the cache too, for a forced build.
+        self._resources.note_use(embedder, (chunk.text for chunk in chunks))
         return await embed_chunks(
             chunks,
-            self._resources.embedder(
-                self._resolved.embedding,
-                EMBEDDING,
-                self._tool.embedding_dimensions,
-                width=width,
-            ),
+            embedder,
             known=known,
             unfinished=unfinished,
             on_progress=self._on_progress,
         )
+
+    async def _known(
+        self, corpus: Corpus, unfinished: UnfinishedVectors
+    ) -> dict[str, NDArray[np.float32]]:
+        """Return the vectors that need no model, by chunk."""
+        if self._execution.cache == "renew":
+            return {}
+        known = {} if corpus.force else await asyncio.to_thread(self._stored_vectors, corpus)
+        ids, rows = await asyncio.to_thread(unfinished.read)
+        known |= dict(zip(ids, rows, strict=True))
+        width = corpus.vector_width
+        return {key: row for key, row in known.items() if width in (None, len(row))}
+
+    async def estimate_rows(self, corpus: Corpus) -> list[EstimateRow]:
+        """Return what embedding the chunks will ask; it is known exactly."""
+        unfinished = self._folder.unfinished(*embedding_key(corpus.settings))
+        known = await self._known(corpus, unfinished)
+        resources = UnaskedResources(
+            self._execution,
+            cache_dir=self._folder.cache_dir_for(self._execution),
+            imagine=lambda request: "",
+        )
+        try:
+            embedder = resources.embedder(
+                self._resolved.embedding,
+                EMBEDDING,
+                self._tool.embedding_dimensions,
+                width=corpus.vector_width,
+            )
+            batches = []
+            for chunks in batches_to_embed(corpus.prepared.text_units, known):
+                kept = embedder.kept([chunk.text for chunk in chunks])
+                batches.append([chunk.text for chunk in chunks if chunk.text not in kept])
+        finally:
+            await resources.close()
+        texts = [text for batch in batches for text in batch]
+        if not texts or not self._resources.is_served(self._resolved.embedding):
+            return []
+        return [
+            EstimateRow(
+                step="embed",
+                provider=self._resolved.embedding.provider,
+                model=self._resolved.embedding.name or "",
+                calls=Span.exactly(sum(map(batches_of, batches))),
+                input_tokens=Span.exactly(sum(map(count_tokens, texts))),
+                texts=Span.exactly(len(texts)),
+            )
+        ]
 
     def _stored_vectors(self, corpus: Corpus) -> dict[str, NDArray[np.float32]]:
         """Return the vectors of the published index that the same model made, by chunk.

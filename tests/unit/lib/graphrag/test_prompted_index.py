@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Iterable, Mapping
 
 import pytest
 
-from holodeck.errors import AuthenticationError, ContentFilterError, ProviderError
+from holodeck.errors import AuthenticationError, ContentFilterError, CostLimitError, ProviderError
 from holodeck.lib.contracts import ChatReply, CommunityContext, ContextEntity
 from holodeck.lib.graphrag.prompted_index import PromptedIndexSteps
 from holodeck.lib.graphrag.untrusted import DATA_NOTICE
@@ -134,15 +135,84 @@ async def test_replies_that_another_reader_read_are_read_again(reading: object) 
     assert await again.extract("x") == accepted
 
 
-async def test_a_broken_chain_is_asked_again() -> None:
-    """What fails half way gives what it has and says so, and keeps nothing for the next run."""
+async def test_a_broken_chain_goes_on_where_it_broke() -> None:
+    """What fails half way gives what it has and says so; the next run asks for the rest alone."""
     memo = Notebook()
     broken, _ = steps([ANN, ProviderError("down")], gleanings=1, memo=memo)
     found = await broken.extract("x")
 
     assert [entity.title for entity in found.entities] == ["Ann"]
     assert str(found.incomplete) == "down"
-    assert memo.kept == {}
+
+    whole, asked = steps([BOB], gleanings=1, memo=memo)
+    found = await whole.extract("x")
+
+    assert [entity.title for entity in found.entities] == ["Ann", "Bob"]
+    assert found.incomplete is None
+    assert [len(request.messages) for request in asked.requests] == [3]
+
+
+@pytest.mark.parametrize("paid", range(6))
+async def test_a_stopped_chain_asks_again_for_nothing(paid: int) -> None:
+    """Wherever it stops, the passes that were accepted are not asked for again.
+
+    A word on whether there is more is asked for again, since by itself it is no pass.
+    """
+    script = [ANN, BOB, "Y", "<|COMPLETE|>", "Y", "<|COMPLETE|>"]
+    reference, _ = steps(script, gleanings=3)
+    whole = await reference.extract("x")
+    memo = Notebook()
+    stop = CostLimitError("stop")
+    stopped, _ = steps([*script[:paid], stop], gleanings=3, memo=memo)
+    with pytest.raises(CostLimitError):
+        await stopped.extract("x")
+    kept = paid - (paid in (3, 5))
+    resumed, asked = steps(script[kept:], gleanings=3, memo=memo)
+
+    assert await resumed.extract("x") == whole
+    assert len(asked.requests) == len(script) - kept
+
+
+async def test_one_gleaning_more_pays_for_that_one() -> None:
+    """Raising ``max_gleanings`` asks for the further pass, not for those before it."""
+    memo = Notebook()
+    first, _ = steps([ANN], memo=memo)
+    await first.extract("x")
+    more, asked = steps([BOB], gleanings=1, memo=memo)
+
+    assert [e.title for e in (await more.extract("x")).entities] == ["Ann", "Bob"]
+    assert [request.purpose for request in asked.requests] == ["glean"]
+
+
+@pytest.mark.parametrize("memo", [None, Notebook()], ids=["no memo", "memo"])
+async def test_the_same_is_asked_once(memo: Notebook | None) -> None:
+    """Two prompts that are the same, at once or one after the other, are one call."""
+    made, asked = steps([ANN, "a summary", REPORT], memo=memo)
+    report = CommunityContext(
+        entities=(ContextEntity(number=1, title="a", description="b"),), relationships=()
+    )
+
+    found = await asyncio.gather(made.extract("x"), made.extract("x"))
+    said = await asyncio.gather(*(made.summarize("a", ["b", "c"]) for _ in range(3)))
+    told = [await made.report(report) for _ in range(2)]
+
+    assert found[0] == found[1] == await made.extract("x")
+    assert set(said) == {"a summary"}
+    assert told[0] == told[1]
+    assert len(asked.requests) == 3
+
+
+async def test_who_waits_for_a_failure_asks_for_itself() -> None:
+    """An error is not shared: it may pass."""
+    made, asked = steps([ProviderError("down"), ANN])
+
+    first, second = await asyncio.gather(
+        made.extract("x"), made.extract("x"), return_exceptions=True
+    )
+
+    assert isinstance(first, ProviderError)
+    assert not isinstance(second, BaseException)
+    assert len(asked.requests) == 2
 
 
 async def test_a_wrong_key_in_a_further_pass_is_no_failure_of_the_chunk() -> None:
@@ -155,12 +225,12 @@ async def test_a_wrong_key_in_a_further_pass_is_no_failure_of_the_chunk() -> Non
 
 @pytest.mark.parametrize("setting", ["temperature", "text", "gleanings"])
 async def test_what_shapes_a_reply_is_part_of_its_key(setting: str) -> None:
-    """Another temperature, text or number of passes is another chain."""
+    """Another temperature or text is another chain; a further pass is asked for."""
     memo = Notebook()
     first, _ = steps([ANN], memo=memo)
     await first.extract("x")
     other, chat = steps(
-        [ANN, BOB],
+        [ANN],
         memo=memo,
         gleanings=1 if setting == "gleanings" else 0,
         temperature=0.5 if setting == "temperature" else 0.0,

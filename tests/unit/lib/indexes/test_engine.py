@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar
 
@@ -13,11 +13,11 @@ import pytest
 
 from holodeck.errors import ConfigError, IndexingError, NotInitializedError, SearchError
 from holodeck.lib.chunking import ChunkEnds
-from holodeck.lib.contracts import ProgressListener
+from holodeck.lib.contracts import EstimateRow, ProgressListener
 from holodeck.lib.indexes.corpus import Corpus
 from holodeck.lib.indexes.engine import IndexEngine
 from holodeck.lib.indexes.folder import IndexFolder
-from holodeck.lib.indexes.indexer import Indexer
+from holodeck.lib.indexes.indexer import Indexer, PaidModel
 from holodeck.lib.indexes.record import IndexRecord
 from holodeck.lib.results import SearchResult
 from holodeck.models.config import ExecutionConfig
@@ -36,6 +36,12 @@ class LineIndexer(Indexer[IndexRecord]):
     @property
     def chunking(self) -> tuple[int, int, ChunkEnds]:
         return 50, 0, "sentences"
+
+    def paid_models(self) -> Sequence[PaidModel]:
+        return ()
+
+    async def estimate_rows(self, corpus: Corpus) -> list[EstimateRow]:
+        return []
 
     def shaping_settings(self) -> Mapping[str, str]:
         return {"strict": str(self._tool.strict)}

@@ -129,3 +129,55 @@ async def test_batches_go_out_at_once_and_come_back_in_order(
     expected = np.array([word_vector(text, 256) for text in texts], dtype=np.float32)
     assert np.array_equal(await embedding, expected)
     await embedder.close()
+
+
+async def test_a_text_that_is_being_asked_for_is_waited_for(
+    model_server: ModelServer, access: ModelAccess, store: ReplyStore
+) -> None:
+    """Two calls at once that share texts pay for each text once."""
+    embedder = CachedEmbedder(OpenAIEmbedder(access), store)
+    model_server.pause()
+    both = asyncio.gather(embedder.embed(["Ann", "Bob"]), embedder.embed(["Bob", "Cara", "Ann"]))
+    await asyncio.to_thread(model_server.wait_for, 2)
+    model_server.resume()
+    first, second = await both
+
+    asked = sorted(text for request in model_server.requests for text in request.texts)
+    assert asked == ["Ann", "Bob", "Cara"]
+    assert np.array_equal(second[[2, 0]], first)
+    await embedder.close()
+
+
+async def test_who_waits_for_a_failure_asks_for_itself(
+    model_server: ModelServer, access: ModelAccess, store: ReplyStore
+) -> None:
+    """A failed or cancelled call leaves its texts to those who waited for them."""
+    embedder = CachedEmbedder(OpenAIEmbedder(access), store)
+    model_server.fault(Fault(status=400, first=1))
+    model_server.pause()
+    failing = asyncio.ensure_future(embedder.embed(["Ann"]))
+    await asyncio.to_thread(model_server.wait_for, 1)
+    waiting = asyncio.ensure_future(embedder.embed(["Ann"]))
+    cancelled = asyncio.ensure_future(embedder.embed(["Ann"]))
+    await asyncio.sleep(0)
+    cancelled.cancel()
+    model_server.resume()
+
+    with pytest.raises(ProviderError):
+        await failing
+    assert (await waiting).shape == (1, 256)
+    with pytest.raises(asyncio.CancelledError):
+        await cancelled
+    assert len(model_server.requests) == 2
+    await embedder.close()
+
+
+async def test_repeats_are_asked_for_once_where_nothing_is_kept() -> None:
+    """Without a store, too, a text is in a call once; its row stands wherever the text does."""
+    inner = WordEmbedder(width=8)
+
+    rows = await BatchedEmbedder(inner).embed(["Ann", "Bob", "Ann"])
+
+    assert inner.embedded == ["Ann", "Bob"]
+    assert np.array_equal(rows[0], rows[2])
+    assert not np.array_equal(rows[0], rows[1])

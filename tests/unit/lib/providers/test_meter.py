@@ -8,6 +8,7 @@ import pytest
 
 from holodeck.errors import ProviderError
 from holodeck.lib.contracts import ChatReply, ChatRequest, Usage
+from holodeck.lib.prices import Price
 from holodeck.lib.providers.access import ModelAccess
 from holodeck.lib.providers.meter import Meter, Metered, MeteredEmbedder, MeterRow, Spent
 from holodeck.lib.providers.openai import OpenAIChat
@@ -19,7 +20,7 @@ Ask = Callable[..., ChatRequest]
 
 def _spent(calls: int, input_tokens: int, output_tokens: int = 0) -> Spent:
     usage = Usage(input_tokens=input_tokens, output_tokens=output_tokens)
-    return Spent(calls=calls, usage=usage)
+    return Spent(calls=calls, usage=usage, unpriced=calls)
 
 
 async def test_calls_are_counted_by_purpose(ask: Ask) -> None:
@@ -60,7 +61,32 @@ async def test_one_meter_serves_several_models(ask: Ask) -> None:
 
     tokens = count_tokens("Ann runs Orion") + count_tokens("Bob")
     assert meter.rows() == (
-        MeterRow(provider="testing", model="big", purpose="chat", spent=_spent(1, 0)),
+        MeterRow(provider="testing", model="big", purpose="chat", spent=_spent(1, 1, 1)),
         MeterRow(provider="testing", model="words", purpose="embed", spent=_spent(1, tokens)),
     )
     assert embedder.usage() == meter.usage()
+
+
+async def test_money_is_counted_where_the_price_is_known(ask: Ask) -> None:
+    """A call without a price costs nobody knows what: it is counted as such, not as nothing."""
+    meter = Meter()
+    reply = ChatReply(text="a", usage=Usage(input_tokens=1_000_000, output_tokens=500_000))
+    priced = Metered(ScriptedChat([reply]), meter, Price(input=2.0, output=8.0))
+
+    await priced.complete(ask())
+    await Metered(ScriptedChat([reply]), meter).complete(ask())
+
+    total = meter.total()
+    assert (total.calls, total.cost, total.unpriced) == (2, 6.0, 1)
+
+
+async def test_a_server_that_counts_no_tokens_is_counted_for(ask: Ask) -> None:
+    """A reply without usage is not free."""
+    model = Metered(ScriptedChat([ChatReply(text="one two three")]))
+
+    await model.complete(ask("four five"))
+
+    expected = Usage(
+        input_tokens=count_tokens("four five"), output_tokens=count_tokens("one two three")
+    )
+    assert model.meter.total().usage == expected

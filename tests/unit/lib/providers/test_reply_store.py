@@ -9,6 +9,7 @@ import sqlite3
 import stat
 import subprocess
 import sys
+import zlib
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -18,7 +19,7 @@ import pytest
 
 import holodeck
 from holodeck.errors import ConfigError
-from holodeck.lib.providers.reply_store import ReplyStore
+from holodeck.lib.providers.reply_store import Kept, Pruned, ReplyStore
 
 
 @pytest.fixture
@@ -60,19 +61,119 @@ def test_only_its_owner_may_read_it(path: Path) -> None:
         assert [stat.S_IMODE(each.stat().st_mode) for each in files] == [0o600] * 3
 
 
-def test_pruning_drops_what_is_not_kept(path: Path) -> None:
-    """Only named keys stay; the counts say so."""
-    with ReplyStore(path) as store:
-        for key in ("a", "b", "c"):
-            store.put(key, key * 10, "report")
-        store.put_vectors({"v": np.ones(4, dtype=np.float32)})
+def fill(store: ReplyStore) -> None:
+    """Keep three texts and a vector."""
+    for key in ("a", "b", "c"):
+        store.put(key, key * 10, "report", "openai/gpt-4o")
+    store.put_vectors({"v": np.ones(4, dtype=np.float32)}, "openai/small")
 
-        dropped = store.prune({"a", "v", "unknown"})
+
+def test_a_store_says_what_it_holds(path: Path) -> None:
+    """Entries and sizes by kind and model, over all of them, and where the file is."""
+    with ReplyStore(path) as store:
+        fill(store)
+        store.put("d", "dd", "report")
 
         info = store.info()
-        assert (dropped, dict(info.entries)) == (2, {"embedding": 1, "report": 1})
-        assert (info.size_bytes, info.damaged, info.path) == (10 + 16, 0, path)
-        assert store.prune(set()) == 2
+
+    assert info.kept == (
+        Kept(kind="embedding", model="openai/small", entries=1, size_bytes=16),
+        Kept(kind="report", model="", entries=1, size_bytes=2),
+        Kept(kind="report", model="openai/gpt-4o", entries=3, size_bytes=30),
+    )
+    assert (info.entries, info.size_bytes) == ({"embedding": 1, "report": 4}, 48)
+    assert (info.damaged, info.path) == (0, path)
+
+
+def test_pruning_drops_what_nobody_used(path: Path) -> None:
+    """What a build read or kept stays, also what it was only told of; the counts say the rest."""
+    with ReplyStore(path) as store:
+        fill(store)
+        with store.used_by("/index", "000001"):
+            store.get("a")
+            store.put("e", "e", "extract")
+            store.note_use(["v"])
+        store.get("b")  # a search is no build
+
+        dropped = store.prune({"/index"})
+
+        assert dropped == Pruned(entries=2, size_bytes=20)
+        assert [store.get(key) for key in "abc"] == ["a" * 10, None, None]
+        assert store.get("e") == "e"
+        assert "v" in store.get_vectors(["v"])
+        assert store.prune({"/index"}) == Pruned(entries=0, size_bytes=0)
+
+
+def test_an_index_that_is_gone_uses_nothing(path: Path) -> None:
+    """Pruning names the indexes that there are; what only others used is dropped."""
+    with ReplyStore(path) as store:
+        fill(store)
+        for user, keys in (("/one", "ab"), ("/two", "bc")):
+            with store.used_by(user, "000001"):
+                _ = [store.get(key) for key in keys]
+        assert store.users() == {"/one", "/two"}
+
+        store.prune({"/two"})
+
+        assert [store.get(key) is None for key in "abc"] == [True, False, False]
+        assert store.users() == {"/two"}
+
+
+def test_a_published_generation_uses_what_it_used(path: Path) -> None:
+    """An unfinished build keeps its replies from being pruned; a published one replaces others."""
+    with ReplyStore(path) as store:
+        fill(store)
+        with store.used_by("/index", "000001"):
+            store.get("a")
+        with store.used_by("/index", "000002"):
+            store.get("b")
+        store.prune({"/index"})
+        assert [store.get(key) is None for key in "abc"] == [False, False, True]
+
+        store.keep_uses("/index", "000002")
+        store.prune({"/index"})
+
+        assert [store.get(key) is None for key in "abc"] == [True, False, True]
+
+
+def test_a_second_try_at_a_generation_forgets_the_first(path: Path) -> None:
+    """What a failed build used and the one after it did not is nobody's."""
+    with ReplyStore(path) as store:
+        fill(store)
+        for key in "ab":
+            with store.used_by("/index", "000001"):
+                store.get(key)
+
+        store.prune({"/index"})
+
+        assert [store.get(key) is None for key in "abc"] == [True, False, True]
+
+
+def test_uses_survive_a_kill_as_far_as_they_were_paid_for(path: Path) -> None:
+    """A reply that was kept is in use the moment it is kept, not when the build ends."""
+    with ReplyStore(path) as store, store.used_by("/index", "000001"):
+        store.put("a", "x", "extract")
+        with ReplyStore(path) as other:  # as after a kill: nothing more is written
+            assert other.prune({"/index"}) == Pruned(entries=0, size_bytes=0)
+
+
+def test_a_file_of_an_older_release_goes_on(path: Path) -> None:
+    """Its entries are still there; their model is not known."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    connection = sqlite3.connect(path)
+    connection.executescript(
+        "CREATE TABLE entries (key TEXT PRIMARY KEY, kind TEXT NOT NULL, value BLOB NOT NULL, "
+        "checksum INTEGER NOT NULL); PRAGMA user_version = 1;"
+    )
+    row = ("a", "extract", b"said", zlib.crc32(b"said"))
+    connection.execute("INSERT INTO entries VALUES (?, ?, ?, ?)", row)
+    connection.commit()
+    connection.close()
+
+    with ReplyStore(path) as store:
+        assert store.get("a") == "said"
+        store.put("b", "x", "extract", "openai/gpt-4o")
+        assert [each.model for each in store.info().kept] == ["", "openai/gpt-4o"]
 
 
 def test_a_renewing_store_finds_only_what_it_was_given(path: Path) -> None:

@@ -1,0 +1,139 @@
+"""What a build will cost, or did, in words and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from holodeck.lib.contracts import Estimate, MeterRow, Span, Spending, Spent
+
+__all__ = [
+    "estimate_json",
+    "estimate_lines",
+    "said_cost",
+    "said_spent",
+    "spending_json",
+    "spending_lines",
+]
+
+
+def estimate_lines(estimate: Estimate) -> Iterator[str]:
+    """Yield what the next build will take, a line for each step."""
+    if estimate.reason is None:
+        yield "  nothing to build"
+        return
+    yield f"  {estimate.documents:,} documents, {estimate.chunks:,} chunks"
+    for row in estimate.rows:
+        texts = f", {_span(row.texts)} texts" if row.texts.high else ""
+        yield (
+            f"  {row.step}: {_span(row.calls)} calls of {row.model}{texts}, "
+            f"{_span(row.input_tokens)} tokens in{_answered(row.output_tokens)}"
+        )
+    yield (
+        f"  together: {_span(estimate.calls)} calls, {_span(estimate.input_tokens)} tokens in"
+        f"{_answered(estimate.output_tokens)}"
+    )
+    yield f"  cost: {said_cost(estimate)}"
+
+
+def said_cost(estimate: Estimate) -> str:
+    """Return the money in words."""
+    from holodeck.lib.prices import money
+
+    if estimate.cost is None:
+        return f"unknown, since nobody knows the price of {_named(estimate.unpriced)}"
+    low, high = money(estimate.cost.low), money(estimate.cost.high)
+    return low if low == high else f"{low} to {high}"
+
+
+def estimate_json(estimate: Estimate) -> dict[str, Any]:  # Any: JSON
+    """Return the estimate as ``--json`` prints it."""
+    return {
+        "reason": estimate.reason,
+        "documents": estimate.documents,
+        "chunks": estimate.chunks,
+        "calls": asdict(estimate.calls),
+        "input_tokens": asdict(estimate.input_tokens),
+        "output_tokens": asdict(estimate.output_tokens),
+        "cost": None if estimate.cost is None else asdict(estimate.cost),
+        "unpriced": list(estimate.unpriced),
+        "steps": [asdict(row) for row in estimate.rows],
+    }
+
+
+def spending_lines(spending: Spending) -> Iterator[str]:
+    """Yield what an index cost: the build, and all of them where there were others."""
+    build, total = _sum(spending.build), _sum(spending.total)
+    if spending.build:
+        yield f"  this build: {said_spent(build)}{_unpriced(spending.build)}"
+    if spending.taken:
+        yield f"  from the cache: {spending.taken:,} replies and vectors, paid for before"
+    if total.calls > build.calls:
+        yield f"  all builds: {said_spent(total)}{_unpriced(spending.total)}"
+
+
+def said_spent(spent: Spent) -> str:
+    """Return calls, tokens and money in words."""
+    from holodeck.lib.prices import money
+
+    usage = spent.usage
+    cost = money(spent.cost)
+    if spent.unpriced:
+        cost = "cost unknown" if spent.unpriced == spent.calls else f"more than {cost}"
+    return (
+        f"{spent.calls:,} call{'' if spent.calls == 1 else 's'}, {usage.input_tokens:,} tokens in, "
+        f"{usage.output_tokens:,} out, {cost}"
+    )
+
+
+def spending_json(spending: Spending | None) -> dict[str, Any] | None:  # Any: JSON
+    """Return what an index cost as ``--json`` prints it."""
+    if spending is None:
+        return None
+    return {
+        "build": _rows_json(spending.build),
+        "total": _rows_json(spending.total),
+        "taken_from_cache": spending.taken,
+    }
+
+
+def _rows_json(rows: Sequence[MeterRow]) -> dict[str, Any]:  # Any: JSON
+    spent = _sum(rows)
+    return {
+        "calls": spent.calls,
+        "input_tokens": spent.usage.input_tokens,
+        "output_tokens": spent.usage.output_tokens,
+        "cost": None if spent.unpriced else spent.cost,
+        "unpriced": list(_names(rows)),
+        "by_step": [asdict(row) for row in rows],
+    }
+
+
+def _sum(rows: Sequence[MeterRow]) -> Spent:
+    from holodeck.lib.contracts import Spent
+
+    return sum((row.spent for row in rows), Spent())
+
+
+def _unpriced(rows: Sequence[MeterRow]) -> str:
+    names = tuple(_names(rows))
+    return f" (nobody knows the price of {_named(names)})" if names else ""
+
+
+def _names(rows: Sequence[MeterRow]) -> dict[str, None]:
+    return dict.fromkeys(f"{row.provider}/{row.model}" for row in rows if row.spent.unpriced)
+
+
+def _named(models: Sequence[str]) -> str:
+    return f"{' and '.join(models)} (give it under execution.prices)"
+
+
+def _span(span: Span) -> str:
+    low, high = round(span.low), round(span.high)
+    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
+
+
+def _answered(tokens: Span) -> str:
+    return f", {_span(tokens)} out" if tokens.high else ""

@@ -1,0 +1,229 @@
+"""No build costs more than its cap: each call reserves its greatest price before it is sent.
+
+A budget holds for what runs inside ``capped``, wherever its calls are made, and for nothing else:
+a search beside a build is not counted. Calls wait for each other while together they could pass the
+cap; when none is in flight and the next could still pass it, the build stops.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING
+
+from holodeck.errors import ConfigError, CostLimitError, ProviderTimeoutError
+from holodeck.lib.contracts import ChatDelta, ChatModel, ChatReply, ChatRequest, Embedder, Usage
+from holodeck.lib.prices import Price, money
+from holodeck.lib.providers.meter import used
+from holodeck.lib.streams import closing_stream
+from holodeck.lib.tokens import count_tokens
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+__all__ = ["Budget", "Capped", "CappedEmbedder", "capped", "greatest_usage", "left_of_cap"]
+
+_SPARE_SHARE = 0.1
+"""Of the tokens of a prompt: its model may count more of them than cl100k_base does."""
+_MESSAGE_TOKENS = 8  # what stands around a message
+
+
+class Budget:
+    """What may be spent, what was, and what the calls in flight may still take.
+
+    Args:
+        limit: USD.
+    """
+
+    def __init__(self, limit: float) -> None:
+        self.limit = limit
+        self.spent = 0.0
+        self._held = 0.0
+        self._in_flight = 0
+        self._error: CostLimitError | None = None
+        self._waiting: list[asyncio.Future[None]] = []
+
+    @asynccontextmanager
+    async def reserve(self, amount: float) -> AsyncIterator[_Receipt]:
+        """Hold ``amount`` while a call is made; its receipt says what it came to.
+
+        To be used on one loop, which all models of the process share.
+
+        Raises:
+            CostLimitError: The call could pass the limit, and no other is in flight.
+        """
+        await self._wait_for(amount)
+        self._held += amount
+        self._in_flight += 1
+        receipt = _Receipt()
+        try:
+            yield receipt
+        except ProviderTimeoutError:
+            receipt.cost = amount  # nobody knows whether it was billed
+            raise
+        finally:
+            self._held -= amount
+            self._in_flight -= 1
+            self.spent += receipt.cost
+            self._wake()
+
+    async def _wait_for(self, amount: float) -> None:
+        while True:
+            if self._error is not None:
+                raise self._error
+            if self.spent + self._held + amount <= self.limit:
+                return
+            if not self._in_flight:
+                self._error = self._passed(amount)
+                self._wake()
+                raise self._error
+            turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            self._waiting.append(turn)
+            await turn
+
+    def _wake(self) -> None:
+        waiting, self._waiting = self._waiting, []
+        for turn in waiting:
+            if not turn.done():
+                turn.set_result(None)
+
+    def _passed(self, amount: float) -> CostLimitError:
+        return CostLimitError(
+            f"stopped at the cost cap: {money(self.spent)} of {money(self.limit)} was spent, and "
+            f"the next call may cost up to {money(amount)}. What was paid for is kept: run "
+            "'holodeck index' again to go on, with a higher --max-cost (or execution.max_cost) to "
+            "go on further at once"
+        )
+
+
+class _Receipt:
+    """What a call came to, in USD."""
+
+    cost = 0.0
+
+
+_BUDGET: ContextVar[Budget | None] = ContextVar("budget", default=None)
+
+
+@contextmanager
+def capped(limit: float | None) -> Iterator[Budget | None]:
+    """Let the model calls that are made inside cost no more than ``limit``; ``None``: any."""
+    budget = None if limit is None else Budget(limit)
+    token = _BUDGET.set(budget)
+    try:
+        yield budget
+    finally:
+        _BUDGET.reset(token)
+
+
+def left_of_cap() -> float | None:
+    """Return what the budget of whoever calls has left; ``None``: there is none."""
+    budget = _BUDGET.get()
+    return None if budget is None else budget.limit - budget.spent
+
+
+def greatest_usage(request: ChatRequest, price: Price) -> Usage:
+    """Return the most tokens that a request may take."""
+    prompt = sum(count_tokens(each.content) + _MESSAGE_TOKENS for each in request.messages)
+    return Usage(
+        input_tokens=_with_spare(prompt), output_tokens=request.max_tokens or price.max_output
+    )
+
+
+def _with_spare(tokens: int) -> int:
+    return round(tokens * (1 + _SPARE_SHARE)) + 1
+
+
+class Capped(ChatModel):
+    """Make no call that could pass the budget of whoever calls.
+
+    Args:
+        model: The bare model.
+        price: Its price; with a budget an unknown one is an error.
+        where: The setting that chose the model, for messages.
+    """
+
+    def __init__(self, model: ChatModel, price: Price | None, where: str) -> None:
+        self.provider = model.provider
+        self.name = model.name
+        self._model = model
+        self._price = price
+        self._where = where
+
+    async def complete(self, request: ChatRequest) -> ChatReply:
+        """Answer the request, if its greatest price fits."""
+        budget = _BUDGET.get()
+        if budget is None:
+            return await self._model.complete(request)
+        price = _known(self._price, self, self._where)
+        async with budget.reserve(price.of(greatest_usage(request, price))) as receipt:
+            reply = await self._model.complete(request)
+            receipt.cost = price.of(used(request, reply))
+            return reply
+
+    async def stream(self, request: ChatRequest) -> AsyncIterator[ChatDelta]:
+        """Answer piece by piece, if the greatest price fits."""
+        budget = _BUDGET.get()
+        if budget is None:
+            async with closing_stream(self._model.stream(request)) as deltas:
+                async for delta in deltas:
+                    yield delta
+            return
+        price = _known(self._price, self, self._where)
+        async with (
+            budget.reserve(price.of(greatest_usage(request, price))) as receipt,
+            closing_stream(self._model.stream(request)) as deltas,
+        ):
+            async for delta in deltas:
+                if delta.reply is not None:
+                    receipt.cost = price.of(used(request, delta.reply))
+                yield delta
+
+    def expect(self, prompt_tokens: int, answer_tokens: int | None = None) -> None:
+        """Tell the model."""
+        self._model.expect(prompt_tokens, answer_tokens)
+
+    async def close(self) -> None:
+        """Close the model."""
+        await self._model.close()
+
+
+class CappedEmbedder(Embedder):
+    """Make no call that could pass the budget of whoever calls; arguments as for ``Capped``."""
+
+    def __init__(self, embedder: Embedder, price: Price | None, where: str) -> None:
+        self.provider = embedder.provider
+        self.name = embedder.name
+        self._embedder = embedder
+        self._price = price
+        self._where = where
+
+    async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return one row per text, if the price fits."""
+        budget = _BUDGET.get()
+        if budget is None:
+            return await self._embedder.embed(texts)
+        price = _known(self._price, self, self._where)
+        tokens = sum(count_tokens(text) for text in texts)
+        amount = price.of(Usage(input_tokens=_with_spare(tokens)))
+        async with budget.reserve(amount) as receipt:
+            vectors = await self._embedder.embed(texts)
+            receipt.cost = price.of(Usage(input_tokens=tokens))
+            return vectors
+
+    async def close(self) -> None:
+        """Close the embedder."""
+        await self._embedder.close()
+
+
+def _known(price: Price | None, model: ChatModel | Embedder, where: str) -> Price:
+    if price is None:
+        raise ConfigError(
+            f"max_cost cannot hold: the price of {model.provider} model {model.name!r} ({where}) "
+            "is not known; give it under execution.prices",
+            field="execution.max_cost",
+        )
+    return price
