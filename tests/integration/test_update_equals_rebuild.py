@@ -48,7 +48,7 @@ NEUTRAL: dict[str, tuple[object, ...]] = {
     "search_model": ({"name": "gpt-4o"}, {"name": "gpt-4o-mini"}),
 }
 FIRST = {name: values[0] for name, values in (SHAPING | NEUTRAL).items()} | {"chunk_overlap": 4}
-UNTOLD = ("generation", "indexed_at", "calls", "source_path", "files")
+UNTOLD = ("generation", "indexed_at", "calls", "source_path", "files", "spending")
 """What an index says of its build and not of its content."""
 
 _sentence = st.builds(
