@@ -20,7 +20,7 @@ pytest.importorskip("graphrag", reason="needs the extra graphrag")
 
 import lancedb
 import pyarrow.parquet as pq
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from holodeck.testing import ModelServer
@@ -69,6 +69,18 @@ _step = st.one_of(
     st.tuples(st.just("set"), _setting),
 )
 HISTORIES = st.lists(_step, min_size=1, max_size=5)
+
+EVERY_STEP: list[tuple[Any, ...]] = [
+    ("write", "b.md", "Ann Lee built Vega. Bob Ray runs Orion. Cara Fox sold Lyra."),
+    ("move", "b.md", "sub/c.txt"),
+    ("copy", "a.txt", "e.txt"),
+    ("set", ("skip_claim_extraction", False)),
+    ("set", ("profile", "lean")),
+    ("set", ("search_mode", "global")),
+    ("delete", "a.txt"),
+    ("delete", "e.txt"),
+]
+"""A history that is always walked."""
 
 Step = tuple[Any, ...]
 Built = dict[str, Any]  # Any: JSON
@@ -303,6 +315,7 @@ def named(built: Built) -> set[str]:
 
 
 @given(steps=HISTORIES)
+@example(steps=EVERY_STEP)
 @settings(
     max_examples=3,
     deadline=None,

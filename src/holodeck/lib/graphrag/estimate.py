@@ -114,7 +114,7 @@ class _Estimating:
         calls, tokens = self._counted("glean")
         if not calls:
             return _Step(calls=NOTHING, input_tokens=NOTHING)
-        most = self._graphrag.max_gleanings
+        most = self._graphrag.gleanings
         # Of more than one pass, one and the question whether there is more were rehearsed.
         times = 1 if most == 1 else (2 * most - 1) / 2
         high = calls * times
