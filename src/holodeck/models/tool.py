@@ -196,6 +196,14 @@ class GraphRAGConfig(StrictModel):
             "model; default with profile: lean: 250"
         ),
     )
+    communities: Literal["leiden", "stable"] = Field(
+        default="stable",
+        description=(
+            "How entities are grouped into communities: 'stable' so that a document more or less "
+            "changes few of them, and few reports are paid for again; 'leiden' as the graphrag "
+            "library groups them, where one document may change many"
+        ),
+    )
     response_type: Line = Field(
         default="multiple paragraphs",
         description=(
