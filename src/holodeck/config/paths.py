@@ -25,6 +25,9 @@ _NO_INDEX_SETTING = {
     "mode": True,
     "top_k": True,
     "min_similarity_score": True,
+    "rerank": True,
+    "reranker": True,
+    "rerank_top_n": True,
     "graphrag": {
         "storage_dir",
         "search_mode",
