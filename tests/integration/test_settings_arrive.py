@@ -5,8 +5,13 @@ A setting without a row here, or without a test named here that shows its effect
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Mapping
+import base64
+import json
+import os
+import pickle
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,8 +23,7 @@ pytest.importorskip("graphrag", reason="needs the extra graphrag")
 
 from pydantic import BaseModel, ValidationError
 
-from holodeck.config.loader import load_agent
-from holodeck.errors import HolodeckError
+import holodeck
 from holodeck.lib.contracts import IndexStatus
 from holodeck.lib.graphrag.tables import read_rows
 from holodeck.lib.results import SearchResult
@@ -27,7 +31,6 @@ from holodeck.models.config import ExecutionConfig
 from holodeck.models.llm import EmbeddingModelConfig, LLMProvider
 from holodeck.models.tool import GraphRAGConfig, GraphRAGModelConfig, VectorstoreTool
 from holodeck.testing import Fault, ModelServer, ServerRequest
-from holodeck.tools.vectorstore_tool import VectorStoreTool
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow, pytest.mark.xdist_group("settings arrive")]
 
@@ -101,6 +104,43 @@ class Outcome:
         )
 
 
+class Worker:
+    """The process that builds and asks."""
+
+    def __init__(self) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, str(Path(__file__).with_name("tool_worker.py"))],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env={**os.environ, "PYTHONPATH": str(Path(holodeck.__file__).parents[1])},
+            text=True,
+        )
+
+    def do(self, file: Path, environ: Mapping[str, str]) -> dict[str, Any]:
+        """Return what became of the agent in ``file`` (Any: fields of ``Outcome``)."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        job = {"file": str(file), "environ": environ, "question": QUESTION}
+        self._process.stdin.write(json.dumps(job) + "\n")
+        self._process.stdin.flush()
+        answer = self._process.stdout.readline()
+        assert answer, "the worker ended: its trace is on stderr"
+        result: dict[str, Any] = pickle.loads(base64.b64decode(answer))
+        return result
+
+    def close(self) -> None:
+        """End the process."""
+        self._process.communicate()
+
+
+@pytest.fixture(scope="module")
+def worker() -> Iterator[Worker]:
+    """The one process of all rows."""
+    process = Worker()
+    yield process
+    process.close()
+
+
 def write_documents(folder: Path) -> None:
     """Write what every reader setting can be seen by."""
     docs = folder / "docs"
@@ -128,7 +168,7 @@ def settings_of(setup: Setup, path: str, value: Any) -> dict[str, Any]:
     return agent
 
 
-def run(setup: Setup, folder: Path, path: str = "", value: Any = None) -> Outcome:
+def run(worker: Worker, setup: Setup, folder: Path, path: str = "", value: Any = None) -> Outcome:
     """Build and ask twice, by way of a file, and return what was seen."""
     write_documents(folder)
     with ModelServer(faults=setup.faults, latency=setup.latency) as server:
@@ -143,7 +183,7 @@ def run(setup: Setup, folder: Path, path: str = "", value: Any = None) -> Outcom
             "AZURE_OPENAI_ENDPOINT": server.root,
             "OLLAMA_HOST": server.root,
         }
-        outcome = asyncio.run(_work(file, environ))
+        outcome = worker.do(file, environ)
         requests: dict[str, list[ServerRequest]] = {}
         for request in server.requests:
             requests.setdefault(request.kind, []).append(request)
@@ -155,38 +195,14 @@ def run(setup: Setup, folder: Path, path: str = "", value: Any = None) -> Outcom
         )
 
 
-async def _work(file: Path, environ: Mapping[str, str]) -> dict[str, Any]:
-    agent = load_agent(file, environ=environ)
-    tool = VectorStoreTool(
-        agent.tool_config(),
-        str(agent.base_dir),
-        agent.config.execution,
-        agent_model=agent.config.model,
-        environ=agent.environment,
-        in_process=True,
-    )
-    try:
-        await tool.initialize()
-        first = await tool.retrieve(QUESTION)
-        has_overview = "global" in tool.engine.modes
-        overall = (
-            await tool.retrieve("What is this about?", mode="global") if has_overview else None
-        )
-        return {"first": first, "overall": overall, "status": tool.status()}
-    except HolodeckError as error:
-        return {"error": str(error), "status": tool.status()}
-    finally:
-        await tool.close()
-
-
 _plain: dict[Setup, Outcome] = {}
 
 
 @pytest.fixture
-def plain(setup: Setup, tmp_path_factory: pytest.TempPathFactory) -> Outcome:
+def plain(worker: Worker, setup: Setup, tmp_path_factory: pytest.TempPathFactory) -> Outcome:
     """What happens where the setting is left to its default; worked out once for each setup."""
     if setup not in _plain:
-        _plain[setup] = run(setup, tmp_path_factory.mktemp("plain"))
+        _plain[setup] = run(worker, setup, tmp_path_factory.mktemp("plain"))
     return _plain[setup]
 
 
@@ -251,7 +267,7 @@ ROLES: dict[str, tuple[type[BaseModel], str, tuple[str, ...]]] = {
     ],
 )
 def test_a_setting_of_a_model_shows_in_its_own_calls_alone(
-    role: str, name: str, plain: Outcome, setup: Setup, tmp_path: Path
+    worker: Worker, role: str, name: str, plain: Outcome, setup: Setup, tmp_path: Path
 ) -> None:
     """The models for indexing, search and vectors never stand in for each other."""
     setting = MODEL_SETTINGS[name]
@@ -259,7 +275,7 @@ def test_a_setting_of_a_model_shows_in_its_own_calls_alone(
     if role == "agent" and name in CONNECTION:
         kinds = (*kinds, "embedding")  # vectors come from the agent's server
 
-    changed = run(setup, tmp_path, f"{path}.{name}", setting.value)
+    changed = run(worker, setup, tmp_path, f"{path}.{name}", setting.value)
 
     assert changed.error == ""
     for kind in KINDS:
@@ -279,11 +295,13 @@ def _is_asked(kind: str, name: str) -> bool:
 
 
 @pytest.mark.parametrize("setup", [Setup()])
-def test_no_temperature_is_sent_where_it_is_null(setup: Setup, tmp_path: Path) -> None:
+def test_no_temperature_is_sent_where_it_is_null(
+    worker: Worker, setup: Setup, tmp_path: Path
+) -> None:
     """Reasoning models refuse the field; they have their own name for the limit, too."""
     block = {"name": "o3-mini", "temperature": None, "max_tokens": 4321}
 
-    outcome = run(setup, tmp_path, "tools.0.graphrag.indexing_model", block)
+    outcome = run(worker, setup, tmp_path, "tools.0.graphrag.indexing_model", block)
 
     for request in outcome.requests["extract"]:
         assert "temperature" not in request.body
@@ -643,12 +661,27 @@ REFUSED = (
     ],
 )
 def test_a_setting_that_is_changed_alone_has_its_effect(
-    row: Row, setup: Setup, plain: Outcome, tmp_path: Path
+    worker: Worker, row: Row, setup: Setup, plain: Outcome, tmp_path: Path
 ) -> None:
     """The default does one thing, the changed setting another."""
-    changed = run(setup, tmp_path, row.path, row.value)
+    changed = run(worker, setup, tmp_path, row.path, row.value)
 
     assert (row.look(plain), row.look(changed)) == (row.before, row.after), changed.error
+
+
+@pytest.mark.parametrize("setup", [Setup()])
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        ("extract", ENTITY_TYPES),
+        ("report", "report length to 2000 words"),
+        ("map", "response length to 1000 words"),
+        ("reduce", "response length to 2000 words"),
+    ],
+)
+def test_the_engines_own_values_stand_in_the_prompts(kind: str, words: str, plain: Outcome) -> None:
+    """Where the user sets nothing, the plan's values are asked for, not the library's."""
+    assert all(words in request.text for request in plain.requests[kind])
 
 
 @pytest.mark.parametrize("name", REFUSED)
