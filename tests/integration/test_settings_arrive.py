@@ -144,7 +144,7 @@ def worker() -> Iterator[Worker]:
 def write_documents(folder: Path) -> None:
     """Write what every reader setting can be seen by."""
     docs = folder / "docs"
-    docs.mkdir()
+    docs.mkdir(parents=True)
     (docs / "people.txt").write_text(PEOPLE, encoding="utf-8")
     (docs / "café.txt").write_bytes("Zoé Brontë works for Acme Corp.".encode("cp1252"))
     (folder / "other").mkdir()
@@ -386,14 +386,6 @@ ROWS: dict[type[BaseModel], dict[str, Row]] = {
             False,
             True,
         ),
-        "ranking": graph(
-            # The library spends its share on reports, where the walk takes text units.
-            "ranking",
-            "library",
-            lambda o: o.first.communities_used > 10,
-            False,
-            True,
-        ),
         "dynamic_community_selection": graph(
             "dynamic_community_selection", True, lambda o: o.count("chat") > 1, False, True
         ),
@@ -600,6 +592,12 @@ SHOWN_BY: dict[str, str] = {
     "VectorstoreTool.description": (
         "unit/lib/test_runner/test_model_agent.py::test_tools_are_offered_by_their_names_in_yaml"
     ),
+    "GraphRAGConfig.ranking": (
+        "integration/test_settings_arrive.py::test_the_ranking_decides_what_an_answer_is_made_from"
+    ),
+    "GraphRAGConfig.communities": (
+        "integration/test_communities_setting.py::test_communities_are_made_as_set"
+    ),
     "ExecutionConfig.llm_timeout": (
         "integration/test_provider_settings.py::test_a_build_fails_after_the_time_of_the_setting"
     ),
@@ -667,6 +665,24 @@ def test_a_setting_that_is_changed_alone_has_its_effect(
     changed = run(worker, setup, tmp_path, row.path, row.value)
 
     assert (row.look(plain), row.look(changed)) == (row.before, row.after), changed.error
+
+
+@pytest.mark.parametrize("setup", [Setup()])
+def test_the_ranking_decides_what_an_answer_is_made_from(
+    worker: Worker, setup: Setup, plain: Outcome, tmp_path: Path
+) -> None:
+    """Another ranking is another context, over the same index; the same one is the same."""
+    path = "tools.0.graphrag.ranking"
+    contexts = [
+        run(worker, setup, tmp_path / ranking, path, ranking).first
+        for ranking in ("graph", "library")
+    ]
+
+    assert plain.first is not None
+    assert [found is not None and found.context == plain.first.context for found in contexts] == [
+        True,
+        False,
+    ]
 
 
 @pytest.mark.parametrize("setup", [Setup()])
