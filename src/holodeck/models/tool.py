@@ -48,7 +48,7 @@ NOT_WITH_GRAPHRAG: Mapping[str, str] = {
 }
 """Settings of the default engine → what to use instead with ``engine: graphrag``."""
 
-_NOT_YET: tuple[str, ...] = (
+NOT_YET: tuple[str, ...] = (
     "database",
     "vector_field",
     "id_field",
@@ -361,7 +361,7 @@ class VectorstoreTool(StrictModel):
                     "graphrag configuration is only valid when engine='graphrag': set it, or "
                     "remove the graphrag block"
                 )
-            for field in _NOT_YET:
+            for field in NOT_YET:
                 if data.get(field) is not None:
                     raise ValueError(f"{field} is not supported by this version; remove it")
         return data
