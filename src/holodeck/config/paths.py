@@ -28,7 +28,20 @@ _SEARCH_ONLY = (
 """Settings of ``graphrag`` that shape answers and not the index."""
 
 _INDEX_SETTINGS = {
-    "default": ("embedding_model", "embedding_dimensions", "chunk_size", "chunk_overlap"),
+    "default": (
+        "embedding_model",
+        "embedding_dimensions",
+        "chunk_size",
+        "chunk_overlap",
+        "vector_field",
+        "field_separator",
+        "id_field",
+        "meta_fields",
+        "delimiter",
+        "record_path",
+        "record_prefix",
+        "meta_prefix",
+    ),
     "graphrag": ("embedding_model",),
 }
 _READING_SETTINGS = ("chunk_ends", "strict", "allow_external_links", "encoding_fallback")
@@ -210,5 +223,6 @@ def _check_writable(agent: LoadedAgent, folder: Path, path: FieldPath) -> None:
 
 def _storage_path(agent: LoadedAgent, number: int) -> FieldPath:
     """Return the setting that chose the index folder; where none did, the tool."""
-    named: FieldPath = ("tools", number, "graphrag", "storage_dir")
-    return named if named in agent.lines else ("tools", number)
+    tool: FieldPath = ("tools", number)
+    named: tuple[FieldPath, ...] = ((*tool, "graphrag", "storage_dir"), (*tool, "database"))
+    return next((path for path in named if path in agent.lines), tool)
