@@ -55,7 +55,7 @@ def search(
         typer.Option(
             "--filter",
             metavar="NAME=VALUE",
-            help="Look only where this holds: path (a pattern), page, row, id or a field; repeat it",
+            help="Look only where this holds: path (a pattern), page, row, id, a field; repeat it",
         ),
     ] = None,
     as_json: JsonOption = False,
