@@ -69,7 +69,7 @@ def search(
     if filters:
         agent = agent.filtered(name, _filter(filters))
     if not no_index:
-        check_agent(agent, name)
+        check_agent(agent, name, to_write=False)
     question = _Question(
         query=query, mode=mode, only_context=only_context, no_index=no_index, as_json=as_json
     )
