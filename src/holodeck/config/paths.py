@@ -12,6 +12,7 @@ from typing import Any
 from holodeck.config.loader import LoadedAgent
 from holodeck.config.problems import FieldPath
 from holodeck.errors import ConfigError, SourceNotFoundError
+from holodeck.lib.foreign_tables import find_foreign_tables
 from holodeck.lib.paths import resolve_cache_dir, resolve_source, resolve_storage_dir
 from holodeck.models.tool import VectorstoreTool
 
@@ -124,8 +125,20 @@ def _places(agent: LoadedAgent) -> tuple[list[_Place], list[tuple[str, ConfigErr
         except ConfigError as error:
             unusable.append((tool.name, error))
         else:
+            if _is_only_read(tool, storage):
+                continue  # nothing is built of its documents, and nothing written to its folder
             places.append(_Place(number=number, tool=tool, source=source, storage=storage))
     return places, unusable
+
+
+def _is_only_read(tool: VectorstoreTool, storage: Path) -> bool:
+    """Tell whether the tool's index is one that the graphrag library's command line built."""
+    if tool.graphrag is None:
+        return False
+    try:
+        return find_foreign_tables(storage) is not None
+    except OSError:  # told where the folder itself is looked at
+        return False
 
 
 def _documents_below(places: Iterable[_Place]) -> dict[Path, Path]:
