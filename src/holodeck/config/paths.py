@@ -23,6 +23,8 @@ _NO_INDEX_SETTING = {
     "type": True,
     "description": True,
     "source": True,  # compared as the folder that it leads to
+    "database": True,
+    "filter": True,
     "mode": True,
     "top_k": True,
     "min_similarity_score": True,
@@ -230,5 +232,6 @@ def _check_folder(agent: LoadedAgent, folder: Path, path: FieldPath, to_write: b
 
 def _storage_path(agent: LoadedAgent, number: int) -> FieldPath:
     """Return the setting that chose the index folder; where none did, the tool."""
-    named: FieldPath = ("tools", number, "graphrag", "storage_dir")
-    return named if named in agent.lines else ("tools", number)
+    tool: FieldPath = ("tools", number)
+    named: tuple[FieldPath, ...] = ((*tool, "graphrag", "storage_dir"), (*tool, "database"))
+    return next((path for path in named if path in agent.lines), tool)

@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from holodeck.config.fields import aliases
 from holodeck.models.agent import AgentConfig
 from holodeck.models.base import StrictModel
-from holodeck.models.tool import NOT_WITH_GRAPHRAG, NOT_YET, VectorstoreTool
+from holodeck.models.tool import NOT_WITH_GRAPHRAG, VectorstoreTool
 
 __all__ = ["agent_schema"]
 
@@ -48,12 +48,10 @@ def _models(base: type[BaseModel]) -> Iterator[type[BaseModel]]:
 
 
 def _add_engine_rules(tool: Schema) -> None:
-    """Leave out what this version refuses, and tie the other settings to their engine."""
-    for name in NOT_YET:
-        del tool["properties"][name]
+    """Mark the settings of the other engine."""
     is_graph: Schema = {"properties": {"engine": {"const": "graphrag"}}, "required": ["engine"]}
     is_default: Schema = {"properties": {"engine": {"const": "default"}}}
-    foreign = {name: False for name in NOT_WITH_GRAPHRAG if name not in NOT_YET}
+    foreign = dict.fromkeys(NOT_WITH_GRAPHRAG, False)
     tool["allOf"] = [
         {"if": is_graph, "then": {"properties": foreign}},
         {"if": is_default, "then": {"properties": {"graphrag": {"type": "null"}}}},
