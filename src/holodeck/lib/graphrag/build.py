@@ -124,7 +124,7 @@ STEPS: tuple[Step, ...] = (
     Step(
         workflow="create_community_reports",
         function="holodeck.lib.graphrag.reports:write_reports",
-        version=4,
+        version=5,
     ),
     Step(
         workflow="generate_text_embeddings",
