@@ -36,6 +36,8 @@ OTHER = "(EVE<|>NONE<|>THEFT<|>**SUSPECTED**<|>NONE<|>NONE<|>stole<|>q)"
         f"1. {BODY}",
         BODY,
         f"**{RECORD}**",
+        f"({RECORD})",
+        "{{" + BODY + "}}",
         RECORD.replace("<|>", "<||>"),
         RECORD.replace("<|>", "＜｜＞"),
         RECORD.replace("ACME<", '"ACME"<'),
@@ -50,6 +52,14 @@ def test_drift_of_the_format_loses_nothing(reply: str) -> None:
 
     assert parsed.found.claims == (FRAUD,)
     assert (parsed.seen, parsed.dropped) == (1, {})
+
+
+def test_a_bracket_that_a_name_begins_with_is_part_of_it() -> None:
+    """Only the bracket that opens the record is taken off."""
+    reply = RECORD.replace("ACME<", "[X] ACME<") + "\n" + RECORD.replace("ACME<", "(old) ACME<")
+    claims = ClaimReader().read(reply).found.claims
+
+    assert [claim.subject for claim in claims] == ["[X] ACME", "(old) ACME"]
 
 
 @pytest.mark.parametrize("between", ["", "##", "\n", "\n##\n", " ", "\n- "])
@@ -98,3 +108,23 @@ def test_no_reply_raises_and_no_claim_vanishes(pieces: list[str]) -> None:
     parsed = ClaimReader(OTHER).read("".join(pieces))
 
     assert len(parsed.found.claims) + sum(parsed.dropped.values()) == parsed.seen
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(
+                ["ACME", "[X] ACME", "ACME (US)", "(old) ACME", "A-B", "", "x) y", '"Q"']
+            ),
+            st.text(alphabet="Aa9 ().,[]", max_size=12),
+        ),
+        min_size=1,
+        max_size=4,
+    )
+)
+def test_as_many_claims_are_seen_as_were_written(written: list[tuple[str, str]]) -> None:
+    """Whatever their fields hold; the count does not come from the parser."""
+    records = [f"({name}<|>B<|>T<|>TRUE<|>d<|>d<|>{text}<|>q)" for name, text in written]
+
+    assert ClaimReader().read("\n##\n".join(records) + "<|COMPLETE|>").seen == len(written)
