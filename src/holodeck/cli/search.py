@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
@@ -15,6 +14,7 @@ from holodeck.cli.output import say, show, show_json
 from holodeck.cli.progress import show_progress
 from holodeck.cli.session import Session
 from holodeck.cli.summary import counted
+from holodeck.cli.work import carry_out
 from holodeck.errors import ConfigError, EmptyQueryError
 
 if TYPE_CHECKING:
@@ -59,11 +59,11 @@ def search(
     agent = load(session, chosen_agent(agent_option))
     name = agent.tool_config(tool_name).name
     if not no_index:
-        check_agent(agent, name)
+        check_agent(agent, name, to_write=False)
     question = _Question(
         query=query, mode=mode, only_context=only_context, no_index=no_index, as_json=as_json
     )
-    asyncio.run(_ask(session, agent, name, question))
+    carry_out(_ask(session, agent, name, question))
 
 
 async def _ask(session: Session, agent: LoadedAgent, name: str, question: _Question) -> None:

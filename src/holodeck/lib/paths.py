@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from pathlib import Path
 
 from holodeck.errors import ConfigError
 from holodeck.models.config import ExecutionConfig
 from holodeck.models.tool import VectorstoreTool
 
-__all__ = ["openable", "resolve_cache_dir", "resolve_path", "resolve_source", "resolve_storage_dir"]
+__all__ = [
+    "check_writable",
+    "openable",
+    "resolve_cache_dir",
+    "resolve_own_dir",
+    "resolve_path",
+    "resolve_source",
+    "resolve_storage_dir",
+]
 
 _INDEX_FOLDERS = {"default": "vectorstore", "graphrag": "graphrag"}
 
@@ -44,10 +53,27 @@ def resolve_source(tool: VectorstoreTool, base_dir: str | Path) -> Path:
 def resolve_storage_dir(tool: VectorstoreTool, base_dir: str | Path) -> Path:
     """Return the folder of the tool's index: ``storage_dir``, else one by engine and name."""
     named = None if tool.graphrag is None else tool.graphrag.storage_dir
-    default = Path(".holodeck") / _INDEX_FOLDERS[tool.engine] / tool.name
-    return resolve_path(named or default, base_dir)
+    return resolve_path(named, base_dir) if named else resolve_own_dir(tool, base_dir)
+
+
+def resolve_own_dir(tool: VectorstoreTool, base_dir: str | Path) -> Path:
+    """Return the folder below ``.holodeck`` that is the tool's whatever its settings say."""
+    return resolve_path(Path(".holodeck") / _INDEX_FOLDERS[tool.engine] / tool.name, base_dir)
 
 
 def resolve_cache_dir(execution: ExecutionConfig, base_dir: str | Path) -> Path:
     """Return the folder of the paid replies, which the tools of a project share."""
     return resolve_path(execution.cache_dir or Path(".holodeck") / "cache", base_dir)
+
+
+def check_writable(folder: Path) -> None:
+    """Write a file into a folder and delete it; permissions alone do not tell.
+
+    Raises:
+        OSError: It cannot be written to; ``filename`` is the folder.
+    """
+    try:
+        with tempfile.TemporaryFile("w+b", dir=folder) as stream:
+            stream.write(b"\0")
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(folder)) from error

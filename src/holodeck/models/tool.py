@@ -82,6 +82,9 @@ class GraphRAGModelConfig(ModelSettings):
     name: Line | None = Field(default="gpt-4o-mini", description="Model name")
 
 
+LEAN_REPORT_THRESHOLD = 250
+
+
 class GraphRAGConfig(StrictModel):
     """Configuration for GraphRAG engine."""
 
@@ -145,8 +148,19 @@ class GraphRAGConfig(StrictModel):
         min_length=1,
         description=f"Entity types to extract; default: {', '.join(DEFAULT_ENTITY_TYPES)}",
     )
+    profile: Literal["full", "lean"] = Field(
+        default="full",
+        description=(
+            "What building costs: 'full' asks with the graphrag library's prompts; 'lean' with "
+            "short ones of HoloDeck's, in one pass over each chunk (max_gleanings: 0) and without "
+            "a model for small reports (report_threshold: 250), unless these are set"
+        ),
+    )
     max_gleanings: int = Field(
-        default=1, ge=0, le=5, description="Additional model passes over each chunk"
+        default=1,
+        ge=0,
+        le=5,
+        description="Additional model passes over each chunk; default with profile: lean: 0",
     )
     skip_claim_extraction: bool = Field(
         default=True, description="Skip claim (covariate) extraction: faster and cheaper indexing"
@@ -173,6 +187,23 @@ class GraphRAGConfig(StrictModel):
         le=100_000,
         description="Tokens of joined descriptions that are kept as they are with summarize: auto",
     )
+    report_threshold: int = Field(
+        default=0,
+        ge=0,
+        le=8000,
+        description=(
+            "Tokens of a community's records up to which they are quoted as its report, without a "
+            "model; default with profile: lean: 250"
+        ),
+    )
+    communities: Literal["leiden", "stable"] = Field(
+        default="stable",
+        description=(
+            "How entities are grouped into communities: 'stable' so that a document more or less "
+            "changes few of them, and few reports are paid for again; 'leiden' as the graphrag "
+            "library groups them, where one document may change many"
+        ),
+    )
     response_type: Line = Field(
         default="multiple paragraphs",
         description=(
@@ -188,6 +219,18 @@ class GraphRAGConfig(StrictModel):
             "holds ${GRAPHRAG_API_KEY} and no key"
         ),
     )
+
+    @property
+    def gleanings(self) -> int:
+        """Additional passes over each chunk, as set or as the profile has it."""
+        is_lean = self.profile == "lean" and "max_gleanings" not in self.model_fields_set
+        return 0 if is_lean else self.max_gleanings
+
+    @property
+    def quoted_tokens(self) -> int:
+        """Tokens of records that are their report, as set or as the profile has it."""
+        is_lean = self.profile == "lean" and "report_threshold" not in self.model_fields_set
+        return LEAN_REPORT_THRESHOLD if is_lean else self.report_threshold
 
     @model_validator(mode="after")
     def _overlap_is_smaller(self) -> GraphRAGConfig:

@@ -18,6 +18,7 @@ from holodeck.lib.contracts import (
     IndexSteps,
     Progress,
 )
+from holodeck.lib.graphrag.components import Scheme
 from holodeck.lib.graphrag.embed import Embedding
 
 __all__ = ["STEPS", "Build", "Step", "map_after", "map_bounded"]
@@ -41,6 +42,8 @@ class Build:
         max_failed_share: Share of the chunks that may fail.
         summarize: When several descriptions of one thing become one.
         summary_threshold: Tokens of joined descriptions that are kept as they are.
+        report_threshold: Tokens of a community's records that are quoted as its report.
+        communities: How entities are grouped.
         known_failures: What failed in the last build and is not asked for again.
         counts: What the summary says, filled in by the steps.
         warnings: What the user should know, filled in by the steps.
@@ -60,6 +63,8 @@ class Build:
     max_failed_share: float = 0.05
     summarize: Literal["auto", "always"] = "auto"
     summary_threshold: int = 200
+    report_threshold: int = 0
+    communities: Scheme = "stable"
     known_failures: Mapping[tuple[str, str], Failure] = field(default_factory=dict)
     counts: dict[str, int] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)

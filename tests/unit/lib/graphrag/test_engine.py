@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+import threading
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from holodeck.lib.contracts import Answer, AnswerContext, ContextReport
 from holodeck.lib.graphrag.engine import GraphRAGEngine
 from holodeck.lib.graphrag.storage import GraphRAGStorage, IndexMetadata
-from holodeck.lib.graphrag.tables import ALWAYS, write_rows
+from holodeck.lib.graphrag.tables import ALWAYS, write_rows, write_vectors
 from holodeck.lib.results import SearchResult
 from holodeck.models.tool import VectorstoreTool
 from holodeck.testing.resources import FixedResources
-from holodeck.testing.words import WordEmbedder
+from holodeck.testing.words import WordEmbedder, word_vector
 
 pytestmark = pytest.mark.unit
 
@@ -55,6 +58,8 @@ def publish(folder: Path, generation: str, text: str) -> None:
     unit = {"id": "u", "human_readable_id": 0, "text": text, "document_id": "d"}
     write_rows(tables, "text_units", [unit])
     write_rows(tables, "sources", [{"text_unit_id": "u", "path": "a.txt"}])
+    row = np.array([word_vector("Ann:", 256)], dtype=np.float32)
+    write_vectors(vectors, "entity_description", ["e"], [row], 256)
     (tables / "prompts.json").write_text("{}", encoding="utf-8")
     storage.save_metadata(
         IndexMetadata(
@@ -139,3 +144,25 @@ async def test_a_search_reads_no_table(tmp_path: Path) -> None:
     await engine.close()
 
     assert texts(result) == ["Ann runs Orion"]
+
+
+async def test_many_threads_search_while_the_index_is_replaced(tmp_path: Path) -> None:
+    """Ten loops in ten threads on one engine: each answer is of the old index or of the new one."""
+    engine = await opened(tmp_path)
+    begun = threading.Barrier(11)
+
+    def search_again_and_again() -> list[list[str]]:
+        begun.wait()
+        return [texts(asyncio.run(engine.retrieve("Who is Ann?", answer=False))) for _ in range(10)]
+
+    with ThreadPoolExecutor(10) as threads:
+        running = [threads.submit(search_again_and_again) for _ in range(10)]
+        begun.wait()
+        publish(tmp_path, "000002", "Ann runs Vega")
+        found = [texts for each in running for texts in each.result()]
+    after = texts(await engine.retrieve("Ann", answer=False))
+    await engine.close()
+
+    assert len(found) == 100
+    assert {tuple(each) for each in found} <= {("Ann runs Orion",), ("Ann runs Vega",)}
+    assert after == ["Ann runs Vega"]
