@@ -84,13 +84,13 @@ class ClaimReader:
             is_cut = not is_closed and match is starts[-1] and marker is None
             claim = _claim(fields, repairs) if match.start() < end else _BEYOND
             if isinstance(claim, Claim) and self._is_echo(claim, said):
-                claim = "example of the prompt repeated"
+                claim = "that repeats an example of the prompt"
             if is_cut:
                 claim = "cut off in the middle"
             if isinstance(claim, Claim):
                 claims.append(claim)
             else:
-                dropped[f"claim: {claim}"] += 1
+                dropped[f"claim {claim}"] += 1
         return ParsedClaims(
             found=FoundClaims(claims=tuple(claims), dropped=dict(dropped), repairs=dict(repairs)),
             seen=len(starts),
@@ -152,7 +152,7 @@ def _claim(fields: Sequence[str], repairs: Counter[str]) -> Claim | str:
     known = {name: _known(name, part) for name, part in named.items()}
     why_not = absurdity(known.get("subject", ""))
     if why_not is not None:
-        return f"subject {why_not}"
+        return why_not
     if not known.get("description"):
         return "without a description"
     return Claim(**known)

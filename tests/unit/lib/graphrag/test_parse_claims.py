@@ -76,11 +76,11 @@ def test_claims_need_no_separator(between: str) -> None:
 @pytest.mark.parametrize(
     ("record", "reason"),
     [
-        ("(NONE<|>B<|>T<|>TRUE<|>d<|>d<|>text<|>q)", "subject without a name"),
-        ("(...<|>B<|>T<|>TRUE<|>d<|>d<|>text<|>q)", "subject with a name of punctuation only"),
+        ("(NONE<|>B<|>T<|>TRUE<|>d<|>d<|>text<|>q)", "without a name"),
+        ("(...<|>B<|>T<|>TRUE<|>d<|>d<|>text<|>q)", "with a name of punctuation only"),
         ("(EVE<|>B<|>T<|>TRUE<|>d<|>d<|>NONE<|>q)", "without a description"),
         ("(EVE<|>B<|>T<|>TRUE)", "without a description"),
-        ("(ZED<|>B<|>T<|>TRUE<|>d<|>d<|>text<|>q)", "example of the prompt repeated"),
+        ("(ZED<|>B<|>T<|>TRUE<|>d<|>d<|>text<|>q)", "that repeats an example of the prompt"),
     ],
 )
 def test_what_cannot_be_used_is_dropped_with_its_reason(record: str, reason: str) -> None:
@@ -89,7 +89,7 @@ def test_what_cannot_be_used_is_dropped_with_its_reason(record: str, reason: str
     parsed = reader.read(f"{RECORD}\n##\n{record}\n##\n{OTHER}", "ACME and EVE")
 
     assert [claim.subject for claim in parsed.found.claims] == ["ACME", "EVE"]
-    assert parsed.dropped == {f"claim: {reason}": 1}
+    assert parsed.dropped == {f"claim {reason}": 1}
     assert parsed.seen == 3
 
 
@@ -98,7 +98,7 @@ def test_a_claim_in_which_a_reply_breaks_off_is_dropped() -> None:
     parsed = ClaimReader().read(f"{RECORD}\n##\n(EVE<|>B<|>T<|>TRUE<|>d<|>d<|>she st")
 
     assert parsed.is_cut
-    assert parsed.dropped == {"claim: cut off in the middle": 1}
+    assert parsed.dropped == {"claim cut off in the middle": 1}
 
 
 @settings(max_examples=150, deadline=None)
