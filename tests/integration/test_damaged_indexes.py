@@ -32,7 +32,6 @@ def engine(name: Any, base: Path) -> SearchEngine:
         VectorstoreTool(name="k", source="docs", engine=name),
         str(base),
         agent_model=LLMProvider(provider="embedded"),
-        in_process=True,
     )
     return made
 
