@@ -25,6 +25,7 @@ __all__ = [
     "AnswerContext",
     "AnswerSteps",
     "BuildAccount",
+    "Candidate",
     "ChatDelta",
     "ChatModel",
     "ChatReply",
@@ -56,6 +57,7 @@ __all__ = [
     "RatingSteps",
     "Relationship",
     "Report",
+    "Reranker",
     "RetryFailed",
     "SearchEngine",
     "Span",
@@ -264,6 +266,32 @@ class Embedder(ABC):
         return {}
 
     async def close(self) -> None:  # noqa: B027  # most embedders hold nothing
+        """Release connections."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Candidate:
+    """A passage that a search found, with the search's own score (higher is better)."""
+
+    text: str
+    score: float
+
+
+class Reranker(ABC):
+    """A model that says how well passages answer a question."""
+
+    provider: str
+    name: str
+
+    @abstractmethod
+    async def rerank(self, question: str, candidates: Sequence[Candidate]) -> list[float]:
+        """Return one score for each candidate, in their order; higher is better.
+
+        Raises:
+            ProviderError: As for ``ChatModel.complete``.
+        """
+
+    async def close(self) -> None:  # noqa: B027  # some hold nothing
         """Release connections."""
 
 

@@ -15,7 +15,7 @@ from typing import Any
 from pydantic import SecretStr
 
 from holodeck.errors import ConfigError, MissingKeyError
-from holodeck.lib.contracts import ChatModel, Embedder, Memo
+from holodeck.lib.contracts import ChatModel, Embedder, Memo, Reranker
 from holodeck.lib.documents import OWN_FOLDER_MARK
 from holodeck.lib.extras import require_extra
 from holodeck.lib.prices import Kind, Price, find_price, looked_for
@@ -27,11 +27,13 @@ from holodeck.lib.providers.meter import Meter
 from holodeck.lib.providers.probes import probe_chat, probe_embedder
 from holodeck.lib.providers.reply_keys import reply_key
 from holodeck.lib.providers.reply_store import ModelReplies, ReplyStore
+from holodeck.lib.providers.rerankers import check_reranker, open_reranker
 from holodeck.lib.providers.wrappers import wrap_chat, wrap_embedder
 from holodeck.lib.resolution import ResolvedTool, resolve_tool
 from holodeck.lib.unused_settings import refuse_unused_settings, server_problem
 from holodeck.models.config import ExecutionConfig
 from holodeck.models.llm import ModelSettings, ProviderName
+from holodeck.models.reranker import RerankerConfig
 from holodeck.models.texts import check_key
 
 __all__ = ["ResolvedTool", "Resources", "reply_key", "resolve_tool"]
@@ -67,6 +69,7 @@ class Resources:
         self._environ = os.environ if environ is None else environ
         self._table = table
         self._chats: dict[ModelAccess, ChatModel] = {}
+        self._rerankers: dict[RerankerConfig, Reranker] = {}
         self._embedders: dict[tuple[ModelAccess, int | None], Embedder] = {}
         self._steps: dict[
             tuple[ModelAccess, tuple[str, ...]], Any
@@ -251,6 +254,24 @@ class Resources:
             )
         return self._embedders[key]
 
+    def reranker(self, settings: RerankerConfig) -> Reranker:
+        """Return the reranking model; the same one for equal settings.
+
+        Raises:
+            ConfigError: Its key or its package is missing.
+        """
+        if settings not in self._rerankers:
+            self._rerankers[settings] = open_reranker(settings, self._execution, self._environ)
+        return self._rerankers[settings]
+
+    def check_reranker(self, settings: RerankerConfig) -> None:
+        """Find out whether the reranker can be reached for, without importing it.
+
+        Raises:
+            ConfigError: Its key or its package is missing.
+        """
+        check_reranker(settings, self._environ)
+
     def steps(
         self, settings: ModelSettings, where: str, *, entity_types: tuple[str, ...] = ()
     ) -> Any | None:  # Any: as in __init__
@@ -299,8 +320,12 @@ class Resources:
 
     async def close(self) -> None:
         """Release every model, also when one of them fails to; then start from nothing."""
-        models: list[ChatModel | Embedder] = [*self._chats.values(), *self._embedders.values()]
-        self._chats, self._embedders, self._steps = {}, {}, {}
+        models: list[ChatModel | Embedder | Reranker] = [
+            *self._chats.values(),
+            *self._embedders.values(),
+            *self._rerankers.values(),
+        ]
+        self._chats, self._embedders, self._steps, self._rerankers = {}, {}, {}, {}
         replies, self._replies = self._replies, None
         async with AsyncExitStack() as stack:
             if replies is not None:

@@ -10,6 +10,7 @@ from pydantic import Field, field_validator, model_validator
 
 from holodeck.models.base import StrictModel
 from holodeck.models.llm import EmbeddingModel, ModelSettings
+from holodeck.models.reranker import RerankerConfig
 from holodeck.models.texts import Encoding, Line, Prose
 
 __all__ = [
@@ -57,9 +58,6 @@ _NOT_YET: tuple[str, ...] = (
     "record_path",
     "record_prefix",
     "meta_prefix",
-    "rerank",
-    "reranker",
-    "rerank_top_n",
 )
 """Settings that are part of the format and that this version refuses instead of ignoring."""
 
@@ -280,9 +278,18 @@ class VectorstoreTool(StrictModel):
     record_path: str | None = Field(default=None, description="Where records are in a JSON file")
     record_prefix: str | None = Field(default=None, description="Prefix of record fields")
     meta_prefix: str | None = Field(default=None, description="Prefix of metadata fields")
-    rerank: bool | None = Field(default=None, description="Rerank what was found")
-    reranker: dict[str, Any] | None = Field(default=None, description="Reranking model")
-    rerank_top_n: int | None = Field(default=None, ge=1, description="Passages to rerank")
+    rerank: bool = Field(
+        default=False, description="Order anew what was found, by a model that reads the passages"
+    )
+    reranker: RerankerConfig | None = Field(
+        default=None, description="The reranking model; default: provider: embedded"
+    )
+    rerank_top_n: int | None = Field(
+        default=None,
+        ge=1,
+        le=1000,
+        description="Passages that are reranked; default: 50. The best top_k of them are returned",
+    )
 
     @field_validator("name")
     @classmethod
@@ -315,6 +322,18 @@ class VectorstoreTool(StrictModel):
                 if data.get(field) is not None:
                     raise ValueError(f"{field} is not supported by this version; remove it")
         return data
+
+    @model_validator(mode="after")
+    def _reranking_is_asked(self) -> VectorstoreTool:
+        for setting in ("reranker", "rerank_top_n"):
+            if getattr(self, setting) is not None and not self.rerank:
+                raise ValueError(f"{setting} has no effect without rerank: true: add it")
+        if self.rerank_top_n is not None and self.rerank_top_n < self.top_k:
+            raise ValueError(
+                f"rerank_top_n ({self.rerank_top_n}) must be at least top_k ({self.top_k}): raise "
+                "it, or lower top_k"
+            )
+        return self
 
     @model_validator(mode="after")
     def _overlap_is_smaller(self) -> VectorstoreTool:

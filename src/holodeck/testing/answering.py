@@ -7,15 +7,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from email.utils import format_datetime, formatdate
-from typing import Any
+from typing import Any, cast
 
 from holodeck.testing.counts import KindCount
 from holodeck.testing.dialects import OLLAMA, Dialect, dialect_of
 from holodeck.testing.faults import Fault, FaultPlan
 from holodeck.testing.http import Connection
-from holodeck.testing.replies import Answered, Reply, ReplyRules, ServerRequest, Vectors
+from holodeck.testing.replies import Answered, Reply, ReplyRules, Scores, ServerRequest, Vectors
 from holodeck.testing.wire import VendorError, models_body
 from holodeck.testing.wire_ollama import about_models, as_seen_by_the_model
+from holodeck.testing.wire_rerank import rerank_body, shared_words
 from holodeck.testing.words import word_vector
 
 __all__ = ["Answering", "Latency"]
@@ -81,6 +82,12 @@ class Answering:
         if not isinstance(seen, ServerRequest):
             await connection.send_json(200, seen, cut=fault.cut_stream)
             return
+        if seen.is_rerank:
+            scores = [float(score) for score in self._scores(seen)]
+            if fault.malformed:
+                scores.pop()
+            await connection.send_json(200, rerank_body(scores), cut=fault.cut_stream)
+            return
         try:
             said = self._checked(seen, self._said(seen))
         except Exception as error:  # noqa: BLE001  # a test's own function: its client is told
@@ -115,7 +122,7 @@ class Answering:
         if fault.status is not None or fault.code is not None:
             error = dialect.error_for(request, status=fault.status, code=fault.code)
             return error if fault.message is None else replace(error, message=fault.message)
-        if not (request.is_chat or request.is_embedding):
+        if not (request.is_chat or request.is_embedding or request.is_rerank):
             if dialect is OLLAMA:
                 return about_models(request, self.models, self.context_length)
             return models_body(self.models or ())
@@ -140,9 +147,15 @@ class Answering:
             return [word_vector(text, width) for text in request.texts]
         return self.rules.answer(request)
 
+    def _scores(self, request: ServerRequest) -> Scores:
+        said = self.rules.answer(request) if self.rules.has(request) else shared_words(request)
+        if isinstance(said, str | Reply):
+            raise TypeError(f"{said!r} does not answer a request to {request.path}")
+        return cast("Scores", said)
+
     @staticmethod
     def _checked(request: ServerRequest, said: Answered) -> Reply | Vectors:
-        reply = Reply(text=said) if isinstance(said, str) else said
+        reply = Reply(text=said) if isinstance(said, str) else cast("Reply | Vectors", said)
         if isinstance(reply, Reply) != request.is_chat:
             raise TypeError(f"{said!r} does not answer a request to {request.path}")
         return reply

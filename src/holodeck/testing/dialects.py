@@ -105,6 +105,7 @@ OLLAMA = Dialect(
 )
 
 _ADDRESSES = (
+    (re.compile(r"^(/v1|/v2)?/rerank$"), OPENAI),
     (re.compile(r"^(/v1|/openai/v1)?/(chat/completions|embeddings|models)$"), OPENAI),
     (re.compile(r"^/openai/deployments/[^/]+/(chat/completions|embeddings)$"), AZURE),
     (re.compile(r"^/api/(chat|embed|tags|show|version)$"), OLLAMA),

@@ -16,6 +16,7 @@ __all__ = [
     "Reply",
     "ReplyRules",
     "ReplySource",
+    "Scores",
     "ScriptExhaustedError",
     "ServerRequest",
     "Vectors",
@@ -64,6 +65,11 @@ class ServerRequest:
         return self.path.endswith(("/embeddings", "/api/embed"))
 
     @property
+    def is_rerank(self) -> bool:
+        """Whether passages are to be scored for a question."""
+        return self.path.endswith("/rerank")
+
+    @property
     def answered_as(self) -> str:
         """The kind whose rules answer: vectors are vectors, also for a probe."""
         return "embedding" if self.kind == "probe" and self.is_embedding else self.kind
@@ -73,6 +79,8 @@ class ServerRequest:
         """The contents of all messages, or the texts to embed."""
         if "messages" in self.body:
             return tuple(_content(message) for message in self.body["messages"])
+        if self.is_rerank:
+            return tuple(str(text) for text in self.body.get("documents", ()))
         given = self.body.get("input", ())
         return (given,) if isinstance(given, str) else tuple(str(text) for text in given)
 
@@ -116,9 +124,11 @@ class Reply:
 
 
 Vectors = Sequence[Sequence[float]]
-Answered = str | Reply | Vectors
+Scores = Sequence[float]
+Answered = str | Reply | Vectors | Scores
 ReplySource = Answered | Callable[[ServerRequest], Answered]
-"""A reply (for the kind ``embedding``: one vector a text), or a function that makes it."""
+"""A reply (for ``embedding`` one vector a text, for ``rerank`` one score a passage), or a function
+that makes it."""
 
 
 class ScriptExhaustedError(Exception):
@@ -141,10 +151,13 @@ def classify(request: ServerRequest) -> str:
     """Return what a request is for, by phrases of the graphrag library's prompts.
 
     One of ``extract``, ``glean`` (a later turn of an extraction), ``claims``, ``summarize``,
-    ``report``, ``map``, ``reduce``, ``rate``, ``local``, ``embedding``, ``models`` (whatever is
-    asked about models and not of one), ``probe`` (the one word before a build), ``chat``.
+    ``report``, ``map``, ``reduce``, ``rate``, ``local``, ``embedding``, ``rerank``, ``models``
+    (whatever is asked about models and not of one), ``probe`` (the one word before a build),
+    ``chat``.
     Only a fake may look at the text of a prompt.
     """
+    if request.is_rerank:
+        return "rerank"
     if not (request.is_chat or request.is_embedding):
         return "models"
     if request.texts == (_PROBE_TEXT,):

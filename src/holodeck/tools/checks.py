@@ -12,6 +12,7 @@ from holodeck.lib.resolution import find_setting_problems, resolve_tool
 from holodeck.lib.resources import Resources
 from holodeck.models.config import ExecutionConfig
 from holodeck.models.llm import EmbeddingModelConfig, LLMProvider
+from holodeck.models.reranker import RerankerConfig
 from holodeck.models.tool import VectorstoreTool
 
 __all__ = ["find_model_problems"]
@@ -68,6 +69,8 @@ def _problems(
     where = resolved.embedding_where if has_block else "model"
     yield from _caught(where, resources.check, resolved.embedding, where)
     yield from _caught(where, resources.require_price, resolved.embedding, "embedding", where)
+    if tool.rerank:
+        yield from _caught("reranker", resources.check_reranker, tool.reranker or RerankerConfig())
 
 
 def _caught(

@@ -179,7 +179,12 @@ BROKEN: dict[str, tuple[str, int | None, str | None, str]] = {
         "tools[0].top_k",
         "no effect with engine: graphrag",
     ),
-    "a setting not built yet": (TOOL + "    rerank: true\n", 6, "tools[0].rerank", "remove it"),
+    "a setting not built yet": (
+        TOOL + "    record_path: x\n",
+        6,
+        "tools[0].record_path",
+        "remove it",
+    ),
     "the default overlap with a small size": (
         GRAPH + "      chunk_size: 50\n",
         8,

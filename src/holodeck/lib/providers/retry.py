@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["RetryPolicy", "Retrying", "RetryingEmbedder"]
+__all__ = ["RetryPolicy", "Retrying", "RetryingEmbedder", "tried"]
 
 T = TypeVar("T")
 
@@ -94,7 +94,8 @@ def _given_up(error: ProviderError, tries: int, waited: float, why: str) -> Prov
     )
 
 
-async def _tried(policy: RetryPolicy, seed: str, call: Callable[[], Awaitable[T]]) -> T:
+async def tried(policy: RetryPolicy, seed: str, call: Callable[[], Awaitable[T]]) -> T:
+    """Return what ``call`` gives, tried as ``policy`` says; ``seed`` tells it from other calls."""
     tries, waited = 0, 0.0
     while True:
         tries += 1
@@ -115,7 +116,7 @@ class Retrying(ChatModel):
 
     async def complete(self, request: ChatRequest) -> ChatReply:
         """Answer the request; the last error says how often it was tried."""
-        return await _tried(self._policy, _seed(request), lambda: self._model.complete(request))
+        return await tried(self._policy, _seed(request), lambda: self._model.complete(request))
 
     async def stream(self, request: ChatRequest) -> AsyncIterator[ChatDelta]:
         """Answer piece by piece; once a piece is out, a failure is final."""
@@ -155,7 +156,7 @@ class RetryingEmbedder(Embedder):
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return one row per text; the last error says how often it was tried."""
         seed = texts[0] if texts else ""
-        return await _tried(self._policy, seed, lambda: self._embedder.embed(texts))
+        return await tried(self._policy, seed, lambda: self._embedder.embed(texts))
 
     async def close(self) -> None:
         """Close the embedder."""

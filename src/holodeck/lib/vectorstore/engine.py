@@ -8,20 +8,25 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from holodeck.errors import SearchError, TableNotFoundError
-from holodeck.lib.contracts import ProgressListener
+from holodeck.lib.contracts import ProgressListener, Reranker
 from holodeck.lib.indexes.engine import IndexEngine
 from holodeck.lib.questions import accept_question
 from holodeck.lib.results import Passage, SearchResult, Source, format_passages
 from holodeck.lib.vectorstore.indexing import EMBEDDING, VectorIndexer
+from holodeck.lib.vectorstore.rerank import reranked
 from holodeck.lib.vectorstore.search import SEARCH_MODES, Question, find
 from holodeck.lib.vectorstore.storage import VectorFolder, VectorRecord
 from holodeck.lib.vectorstore.store import ChunkStore, StoredChunk, open_store
+from holodeck.models.reranker import RerankerConfig
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
 __all__ = ["VectorEngine"]
+
+RERANKED = 50
+"""Passages that are reranked where YAML does not say."""
 
 EMPTY_INDEX = "the index is empty: no file of the source gave any text"
 UNKNOWN_WORDS = (
@@ -88,6 +93,10 @@ class VectorEngine(IndexEngine[VectorRecord, ChunkStore]):
             if question.vector is not None and not question.vector.any():
                 notes = (*notes, UNKNOWN_WORDS)
             chunks = await asyncio.to_thread(self._find, content, question, mode)
+            if self.config.rerank and chunks:
+                chunks, more = await reranked(text, chunks, self._reranker())
+                notes = (*notes, *more)
+                chunks = chunks[: self.config.top_k]
         passages = [_passage(chunk, score) for chunk, score in chunks]
         result = SearchResult(
             response="",
@@ -118,6 +127,9 @@ class VectorEngine(IndexEngine[VectorRecord, ChunkStore]):
             )
         return vector
 
+    def _reranker(self) -> Reranker:
+        return self._resources.reranker(self.config.reranker or RerankerConfig())
+
     def _find(
         self, store: ChunkStore, question: Question, mode: str
     ) -> list[tuple[StoredChunk, float]]:
@@ -126,7 +138,7 @@ class VectorEngine(IndexEngine[VectorRecord, ChunkStore]):
                 store,
                 question,
                 mode,
-                top_k=self.config.top_k,
+                top_k=self._wanted,
                 least_similarity=self.config.min_similarity_score,
             )
             chunks = store.read([hit.id for hit in ranked])
@@ -136,6 +148,13 @@ class VectorEngine(IndexEngine[VectorRecord, ChunkStore]):
                 f"({type(error).__name__}: {error}): build it again with 'holodeck index'"
             ) from error
         return [(chunk, hit.score) for chunk, hit in zip(chunks, ranked, strict=True)]
+
+    @property
+    def _wanted(self) -> int:
+        """How many passages a search looks for: those that are reranked, else those returned."""
+        if not self.config.rerank:
+            return self.config.top_k
+        return self.config.rerank_top_n or max(RERANKED, self.config.top_k)
 
     async def search(self, query: str, *, mode: str | None = None) -> str:
         """Return the passages and their sources as the text that an agent reads."""

@@ -18,6 +18,7 @@ from holodeck.lib.vectorstore.embed import batches_to_embed, embed_chunks
 from holodeck.lib.vectorstore.settings import EMBEDDING_SETTINGS, embedding_key, shaping_settings
 from holodeck.lib.vectorstore.storage import VectorFolder, VectorRecord
 from holodeck.lib.vectorstore.store import open_store, write_store
+from holodeck.models.reranker import RerankerConfig
 
 if TYPE_CHECKING:
     import numpy as np
@@ -53,6 +54,12 @@ class VectorIndexer(Indexer[VectorRecord]):
         """Return the embedding model."""
         where = self._resolved.embedding_where
         return [PaidModel(settings=self._resolved.embedding, kind="embedding", where=where)]
+
+    def check(self) -> None:
+        """Find a missing key or package of the models, the reranker among them."""
+        super().check()
+        if self._tool.rerank:
+            self._resources.check_reranker(self._tool.reranker or RerankerConfig())
 
     async def fill(self, corpus: Corpus) -> VectorRecord:
         """Embed what is new and write the store; a forced build embeds everything anew."""

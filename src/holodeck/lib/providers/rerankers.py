@@ -1,0 +1,109 @@
+"""The table of rerankers: one row and one file each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pydantic import SecretStr
+
+from holodeck.errors import MissingKeyError
+from holodeck.lib.contracts import Reranker
+from holodeck.lib.extras import require_extra
+from holodeck.lib.imports import load_object
+from holodeck.lib.providers.access import ModelAccess
+from holodeck.models.texts import check_key
+
+if TYPE_CHECKING:
+    from holodeck.models.config import ExecutionConfig
+    from holodeck.models.reranker import RerankerConfig, RerankerName
+
+__all__ = ["RERANKER_TABLE", "RerankerRow", "check_reranker", "open_reranker"]
+
+WHERE = "reranker"
+
+
+@dataclass(frozen=True, kw_only=True)
+class RerankerRow:
+    """What there is to know of a reranker before its module is imported.
+
+    Attributes:
+        reranker: ``module:Class`` of its ``Reranker``; called with ``ModelAccess``.
+        default: Model when YAML names none.
+        key_variable: Environment variable of the API key; ``None`` where none is needed.
+        extra: The extra that brings its packages.
+    """
+
+    reranker: str
+    default: str = ""
+    key_variable: str | None = None
+    extra: str | None = None
+
+
+RERANKER_TABLE: dict[RerankerName, RerankerRow] = {
+    "cohere": RerankerRow(
+        reranker="holodeck.lib.providers.rerank_http:CohereReranker",
+        default="rerank-v3.5",
+        key_variable="COHERE_API_KEY",
+    ),
+    "vllm": RerankerRow(reranker="holodeck.lib.providers.rerank_http:VllmReranker"),
+    "embedded": RerankerRow(
+        reranker="holodeck.lib.providers.rerank_embedded:WordReranker",
+        default="wordllama",
+        extra="embedded",
+    ),
+}
+"""Provider → its row."""
+
+
+def check_reranker(settings: RerankerConfig, environ: Mapping[str, str]) -> None:
+    """Find a missing key or package, without importing anything.
+
+    Raises:
+        ConfigError: Something is missing.
+    """
+    row = RERANKER_TABLE[settings.provider]
+    if row.extra is not None:
+        require_extra(row.extra, f"{WHERE}: {{provider: {settings.provider}}}")
+    _key(settings, row, environ)
+
+
+def open_reranker(
+    settings: RerankerConfig, execution: ExecutionConfig, environ: Mapping[str, str]
+) -> Reranker:
+    """Return the reranker.
+
+    Raises:
+        ConfigError: As for ``check_reranker``.
+    """
+    check_reranker(settings, environ)
+    row = RERANKER_TABLE[settings.provider]
+    access = ModelAccess(
+        provider=settings.provider,
+        name=settings.name or row.default,
+        api_key=_key(settings, row, environ),
+        api_base=settings.api_base,
+        timeout=execution.llm_timeout,
+        max_retries=execution.max_retries,
+        retry_budget=execution.retry_budget,
+        where=WHERE,
+    )
+    reranker: Reranker = load_object(row.reranker)(access)
+    return reranker
+
+
+def _key(
+    settings: RerankerConfig, row: RerankerRow, environ: Mapping[str, str]
+) -> SecretStr | None:
+    if settings.api_key is not None or row.key_variable is None:
+        return settings.api_key
+    key = environ.get(row.key_variable)
+    problem = "is not set" if key is None else check_key(key)
+    if key is None or problem is not None:
+        raise MissingKeyError(
+            f"API key required for {settings.provider}: the environment variable "
+            f"{row.key_variable} {problem}, and {WHERE}.api_key is not given. Set one of them",
+            field=f"{WHERE}.api_key",
+        )
+    return SecretStr(key.strip())
