@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from bench import gold, index, query, replies, retrieval
+from bench import communities, gold, index, query, replies, retrieval
 
 BENCHES = {
     "gold": gold.run,
@@ -13,6 +13,7 @@ BENCHES = {
     "retrieval": retrieval.run,
     "query": query.run,
     "index": index.run,
+    "communities": communities.run,
 }
 """Name → function of the folder with data from outside, or None."""
 

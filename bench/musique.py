@@ -37,6 +37,7 @@ from holodeck.testing.resources import FixedResources
 __all__ = [
     "HashedWords",
     "Question",
+    "RecordedFacts",
     "build_graph",
     "fingerprint",
     "passage_mark",

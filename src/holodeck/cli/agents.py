@@ -39,12 +39,13 @@ def load(session: Session, file: str, *, says_phases: bool = False) -> LoadedAge
     return agent
 
 
-def check_agent(agent: LoadedAgent, tool_name: str | None = None) -> None:
+def check_agent(agent: LoadedAgent, tool_name: str | None = None, *, to_write: bool = True) -> None:
     """Find out what would keep the agent's tools from working, without any work.
 
     Args:
         agent: The agent.
         tool_name: Look only at what concerns this tool; default: all of them.
+        to_write: Whether the indexes must be writable; a build on demand finds out by itself.
 
     Raises:
         ConfigError: Lists every path, key and package that is missing.
@@ -53,7 +54,9 @@ def check_agent(agent: LoadedAgent, tool_name: str | None = None) -> None:
     from holodeck.config.problems import joined_error
     from holodeck.tools.checks import find_model_problems
 
-    errors = {str(error): error for error in find_path_problems(agent, tool_name)}
+    errors = {
+        str(error): error for error in find_path_problems(agent, tool_name, to_write=to_write)
+    }
     for tool in agent.config.vectorstore_tools:
         if tool_name in (None, tool.name):
             for error in find_model_problems(

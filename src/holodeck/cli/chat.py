@@ -44,7 +44,7 @@ def chat(
     if force and no_index:
         raise typer.BadParameter("--force and --no-index exclude each other: give one")
     loaded = load(session, chosen_agent(agent_option, agent_argument))
-    check_agent(loaded)
+    check_agent(loaded, to_write=False)
     with asyncio.Runner() as runner:
         agent = _prepared(session, loaded, runner, force=force, no_index=no_index)
         try:

@@ -60,7 +60,7 @@ def search(
     agent = load(session, chosen_agent(agent_option))
     name = agent.tool_config(tool_name).name
     if not no_index:
-        check_agent(agent, name)
+        check_agent(agent, name, to_write=False)
     question = _Question(
         query=query, mode=mode, only_context=only_context, no_index=no_index, as_json=as_json
     )

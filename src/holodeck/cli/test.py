@@ -125,7 +125,7 @@ def _checked(
     made = make_variants(loaded, compare) if compare else []
     variants = [(each.label, each.agent) for each in made] or [("", loaded)]
     for _, agent in variants:
-        check_agent(agent)
+        check_agent(agent, to_write=False)
     tools = [tool.name for tool in loaded.config.tools]
     problems = [
         f"test case {case.name!r}: {problem}"

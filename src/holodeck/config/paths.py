@@ -45,12 +45,15 @@ def validate_paths(agent: LoadedAgent) -> None:
         raise problem
 
 
-def find_path_problems(agent: LoadedAgent, tool_name: str | None = None) -> list[ConfigError]:
+def find_path_problems(
+    agent: LoadedAgent, tool_name: str | None = None, *, to_write: bool = True
+) -> list[ConfigError]:
     """Return an error for every path that cannot work; the time grows with the number of tools.
 
     Args:
         agent: The agent.
         tool_name: Look only at what concerns this tool; default: all of them.
+        to_write: Whether an index must be writable; who only searches one need not write.
     """
     found = _errors_of([agent.instructions])
     places, unusable = _places(agent)
@@ -58,7 +61,9 @@ def find_path_problems(agent: LoadedAgent, tool_name: str | None = None) -> list
     chosen = [place for place in places if tool_name in (None, place.tool.name)]
     found += _errors_of(partial(_check_source, agent, place) for place in chosen)
     documents = _documents_below(places)
-    found += _errors_of(partial(_check_storage, agent, place, documents) for place in chosen)
+    found += _errors_of(
+        partial(_check_storage, agent, place, documents, to_write) for place in chosen
+    )
     found += [
         error
         for names, error in _overlaps(agent, places)
@@ -67,7 +72,7 @@ def find_path_problems(agent: LoadedAgent, tool_name: str | None = None) -> list
     cache_is_named = ("execution", "cache_dir") in agent.lines
     # By default the cache lies beside the indexes: what is in their way is named once.
     if agent.config.execution.cache and (cache_is_named or not found):
-        found += _errors_of([partial(_check_cache, agent, documents)])
+        found += _errors_of([partial(_check_cache, agent, documents, to_write)])
     return list({str(error): error for error in found}.values())
 
 
@@ -131,18 +136,20 @@ def _check_source(agent: LoadedAgent, place: _Place) -> None:
         )
 
 
-def _check_cache(agent: LoadedAgent, documents: Mapping[Path, Path]) -> None:
+def _check_cache(agent: LoadedAgent, documents: Mapping[Path, Path], to_write: bool) -> None:
     path: FieldPath = ("execution", "cache_dir")
     with agent.blaming(path):
         cache = resolve_cache_dir(agent.config.execution, agent.base_dir)
     _refuse_documents("cache folder", cache, documents, agent, path)
-    _check_writable(agent, cache, path)
+    _check_folder(agent, cache, path, to_write)
 
 
-def _check_storage(agent: LoadedAgent, place: _Place, documents: Mapping[Path, Path]) -> None:
+def _check_storage(
+    agent: LoadedAgent, place: _Place, documents: Mapping[Path, Path], to_write: bool
+) -> None:
     path = _storage_path(agent, place.number)
     _refuse_documents("index folder", place.storage, documents, agent, path)
-    _check_writable(agent, place.storage, path)
+    _check_folder(agent, place.storage, path, to_write)
 
 
 def _refuse_documents(
@@ -193,7 +200,7 @@ def _index_of(place: _Place) -> dict[str, Any]:  # Any: setting values
     return index
 
 
-def _check_writable(agent: LoadedAgent, folder: Path, path: FieldPath) -> None:
+def _check_folder(agent: LoadedAgent, folder: Path, path: FieldPath, to_write: bool) -> None:
     with agent.blaming(path):
         nearest = next(place for place in (folder, *folder.parents) if place.exists())
     if not nearest.is_dir():
@@ -201,7 +208,7 @@ def _check_writable(agent: LoadedAgent, folder: Path, path: FieldPath) -> None:
             f"{nearest} is a file, where the folder {folder} must be: move it, or choose another",
             path,
         )
-    if not os.access(nearest, os.W_OK | os.X_OK):
+    if to_write and not os.access(nearest, os.W_OK | os.X_OK):
         raise agent.error(
             f"the folder {nearest} cannot be written to: change its permissions, or choose another",
             path,

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from pathlib import Path
 
 from holodeck.errors import ConfigError
 from holodeck.models.config import ExecutionConfig
 from holodeck.models.tool import VectorstoreTool
 
-__all__ = ["openable", "resolve_cache_dir", "resolve_path", "resolve_source", "resolve_storage_dir"]
+__all__ = [
+    "check_writable",
+    "openable",
+    "resolve_cache_dir",
+    "resolve_path",
+    "resolve_source",
+    "resolve_storage_dir",
+]
 
 _INDEX_FOLDERS = {"default": "vectorstore", "graphrag": "graphrag"}
 
@@ -51,3 +59,16 @@ def resolve_storage_dir(tool: VectorstoreTool, base_dir: str | Path) -> Path:
 def resolve_cache_dir(execution: ExecutionConfig, base_dir: str | Path) -> Path:
     """Return the folder of the paid replies, which the tools of a project share."""
     return resolve_path(execution.cache_dir or Path(".holodeck") / "cache", base_dir)
+
+
+def check_writable(folder: Path) -> None:
+    """Write a file into a folder and delete it; permissions alone do not tell.
+
+    Raises:
+        OSError: It cannot be written to; ``filename`` is the folder.
+    """
+    try:
+        with tempfile.TemporaryFile("w+b", dir=folder) as stream:
+            stream.write(b"\0")
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(folder)) from error

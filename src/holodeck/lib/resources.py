@@ -6,6 +6,7 @@ that can work.
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, AsyncExitStack, contextmanager
@@ -18,6 +19,7 @@ from holodeck.errors import ConfigError, MissingKeyError
 from holodeck.lib.contracts import ChatModel, Embedder, Memo, Reranker
 from holodeck.lib.documents import OWN_FOLDER_MARK
 from holodeck.lib.extras import require_extra
+from holodeck.lib.paths import check_writable
 from holodeck.lib.prices import Kind, Price, find_price, looked_for
 from holodeck.lib.providers import PROVIDER_TABLE, ProviderRow, provider_row
 from holodeck.lib.providers.access import ModelAccess
@@ -37,6 +39,8 @@ from holodeck.models.reranker import RerankerConfig
 from holodeck.models.texts import check_key
 
 __all__ = ["ResolvedTool", "Resources", "reply_key", "resolve_tool"]
+
+logger = logging.getLogger(__name__)
 
 REPLIES_FILE = "replies.sqlite"
 """The file of paid replies in the cache folder."""
@@ -75,20 +79,38 @@ class Resources:
             tuple[ModelAccess, tuple[str, ...]], Any
         ] = {}  # Any: IndexSteps and AnswerSteps in one
 
+    def check_cache(self) -> None:
+        """Find out whether paid replies can be kept, before anything is paid for.
+
+        Raises:
+            ConfigError: They cannot.
+        """
+        if self._cache_dir is None:
+            return
+        try:
+            self._cache_dir.mkdir(parents=True, exist_ok=True)
+            # The cache may lie inside a source: it is not one of its documents.
+            if not (self._cache_dir / OWN_FOLDER_MARK).exists():
+                (self._cache_dir / OWN_FOLDER_MARK).touch()
+            if (self._cache_dir / REPLIES_FILE).exists():
+                (self._cache_dir / REPLIES_FILE).open("r+b").close()
+            check_writable(self._cache_dir)
+        except OSError as error:
+            raise ConfigError(
+                f"paid replies cannot be kept in {self._cache_dir} ({error}): free that path, "
+                "set execution.cache_dir, or set execution.cache: false",
+                field="execution.cache_dir",
+            ) from error
+
     @property
     def replies(self) -> ReplyStore | None:
-        """The store of paid replies; ``None`` where none is kept."""
+        """The store of paid replies; ``None`` where none is kept, or this user may not write it."""
         if self._replies is None and self._cache_dir is not None:
             try:
-                self._cache_dir.mkdir(parents=True, exist_ok=True)
-                # The cache may lie inside a source: it is not one of its documents.
-                (self._cache_dir / OWN_FOLDER_MARK).touch()
-            except OSError as error:
-                raise ConfigError(
-                    f"paid replies cannot be kept in {self._cache_dir} ({error}): free that path, "
-                    "set execution.cache_dir, or set execution.cache: false",
-                    field="execution.cache_dir",
-                ) from error
+                self.check_cache()
+            except ConfigError as error:
+                logger.info("%s", error.message)
+                return None
             renews = self._execution.cache == "renew"
             store = ReplyStore(self._cache_dir / REPLIES_FILE, renews=renews)
             store.check()

@@ -173,6 +173,14 @@ class GraphRAGConfig(StrictModel):
         le=100_000,
         description="Tokens of joined descriptions that are kept as they are with summarize: auto",
     )
+    communities: Literal["leiden", "stable"] = Field(
+        default="stable",
+        description=(
+            "How entities are grouped into communities: 'stable' so that a document more or less "
+            "changes few of them, and few reports are paid for again; 'leiden' as the graphrag "
+            "library groups them, where one document may change many"
+        ),
+    )
     response_type: Line = Field(
         default="multiple paragraphs",
         description=(

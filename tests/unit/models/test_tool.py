@@ -41,6 +41,7 @@ def test_defaults_are_the_documented_ones() -> None:
     assert graph.skip_claim_extraction is True
     assert (graph.max_failed_share, graph.summarize) == (0.05, "auto")
     assert graph.summary_threshold == 200
+    assert graph.communities == "stable"
     assert (graph.indexing_model, graph.search_model) == (None, None)
     assert (graph.embedding_model, graph.storage_dir, graph.entity_types) == (None, None, None)
     assert DEFAULT_ENTITY_TYPES == ("organization", "person", "location", "event", "concept")

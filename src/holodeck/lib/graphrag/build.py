@@ -18,6 +18,7 @@ from holodeck.lib.contracts import (
     IndexSteps,
     Progress,
 )
+from holodeck.lib.graphrag.components import Scheme
 from holodeck.lib.graphrag.embed import Embedding
 
 __all__ = ["STEPS", "Build", "Step", "map_after", "map_bounded"]
@@ -41,6 +42,7 @@ class Build:
         max_failed_share: Share of the chunks that may fail.
         summarize: When several descriptions of one thing become one.
         summary_threshold: Tokens of joined descriptions that are kept as they are.
+        communities: How entities are grouped.
         known_failures: What failed in the last build and is not asked for again.
         counts: What the summary says, filled in by the steps.
         warnings: What the user should know, filled in by the steps.
@@ -60,6 +62,7 @@ class Build:
     max_failed_share: float = 0.05
     summarize: Literal["auto", "always"] = "auto"
     summary_threshold: int = 200
+    communities: Scheme = "stable"
     known_failures: Mapping[tuple[str, str], Failure] = field(default_factory=dict)
     counts: dict[str, int] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""Entities and relationships → a hierarchy of communities, by the library's hierarchical Leiden.
+"""Entities and relationships → a hierarchy of communities.
 
 One connected component at a time, in canonical order, so that the numbering is a function of the
 graph and no component is left out. Level 0 is the root, the broadest. An entity without
@@ -8,23 +8,42 @@ relationships has no community.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from holodeck.lib.contracts import Progress
 from holodeck.lib.documents import content_id
 from holodeck.lib.graphrag.build import Build
-from holodeck.lib.graphrag.library import hierarchical_leiden
+from holodeck.lib.graphrag.components import Edge, Group, Scheme, connected_components
+from holodeck.lib.graphrag.leiden_groups import leiden_groups
+from holodeck.lib.graphrag.stable_groups import stable_groups
 from holodeck.lib.graphrag.tables import read_rows, write_rows
 
-__all__ = ["MAX_COMMUNITY_SIZE", "Community", "cluster", "find_communities"]
+__all__ = [
+    "MAX_COMMUNITY_SIZE",
+    "SCHEMES",
+    "Community",
+    "Edge",
+    "Scheme",
+    "cluster",
+    "find_communities",
+]
 
 MAX_COMMUNITY_SIZE = 10
 """Entities of a community that is not divided further."""
 
 ROOT = -1
 """The parent of a community of level 0."""
+
+SCHEMES: Mapping[Scheme, Callable[[Sequence[Edge], int], list[Group]]] = {
+    "leiden": leiden_groups,
+    "stable": stable_groups,
+}
+"""Scheme → groups of one component's edges, none divided further that has at most so many members.
+
+A scheme looks at nothing but these edges, and makes the same of them in any process.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,9 +62,6 @@ class Community:
     members: tuple[str, ...]
 
 
-Edge = tuple[str, str, float]
-
-
 async def cluster(build: Build) -> None:
     """Write ``communities`` from ``entities`` and ``relationships``."""
     entities = read_rows(build.output, "entities", ["id", "title"])
@@ -53,7 +69,7 @@ async def cluster(build: Build) -> None:
         build.output, "relationships", ["id", "source", "target", "weight", "text_unit_ids"]
     )
     edges = [(row["source"], row["target"], row["weight"]) for row in relationships]
-    communities = find_communities(edges)
+    communities = find_communities(edges, build.communities)
     entity_ids = {row["title"]: row["id"] for row in entities}
     write_rows(build.output, "communities", _rows(communities, entity_ids, relationships))
     isolated = len(entities) - len({title for c in communities for title in c.members})
@@ -61,63 +77,27 @@ async def cluster(build: Build) -> None:
     build.report(Progress(step="communities", done=len(communities), total=len(communities)))
 
 
-def find_communities(edges: Iterable[Edge]) -> list[Community]:
+def find_communities(edges: Iterable[Edge], scheme: Scheme) -> list[Community]:
     """Return the communities of a graph given by its weighted edges.
 
     Edges between the same two entities count as one, with the sum of their weights. The result
     does not depend on the order of the edges.
     """
-    weights: dict[tuple[str, str], float] = defaultdict(float)
-    for source, target, weight in edges:
-        weights[min(source, target), max(source, target)] += weight
-    found: list[tuple[int, int, int | None, int, tuple[str, ...]]] = []
-    for index, component in enumerate(_components(weights)):
-        found += [
-            (level, index, parent, number, members)
-            for level, number, parent, members in _leiden(component)
-        ]
-    found.sort(key=lambda item: (item[0], item[1], item[4]))
-    numbers = {(item[1], item[3]): number for number, item in enumerate(found)}
+    found = [
+        (group.level, index, group.members, group)
+        for index, component in enumerate(connected_components(edges))
+        for group in SCHEMES[scheme](component, MAX_COMMUNITY_SIZE)
+    ]
+    found.sort(key=lambda item: item[:3])
+    numbers = {(item[0], item[2]): number for number, item in enumerate(found)}
     return [
         Community(
-            number=numbers[index, cluster_id],
+            number=number,
             level=level,
-            parent=ROOT if parent is None else numbers[index, parent],
+            parent=ROOT if group.parent is None else numbers[level - 1, group.parent],
             members=members,
         )
-        for level, index, parent, cluster_id, members in found
-    ]
-
-
-def _components(weights: Mapping[tuple[str, str], float]) -> list[list[Edge]]:
-    """Return the edges of each connected component, components by their least entity."""
-    leader: dict[str, str] = {}
-
-    def find(title: str) -> str:
-        while leader.setdefault(title, title) != title:
-            leader[title] = leader[leader[title]]
-            title = leader[title]
-        return title
-
-    for source, target in weights:
-        low, high = sorted((find(source), find(target)))
-        leader[high] = low
-    components: dict[str, list[Edge]] = defaultdict(list)
-    for source, target in sorted(weights):
-        components[find(source)].append((source, target, weights[source, target]))
-    return [components[title] for title in sorted(components)]
-
-
-def _leiden(edges: list[Edge]) -> list[tuple[int, int, int | None, tuple[str, ...]]]:
-    """Return (level, cluster, parent cluster, members) of one component."""
-    members: dict[tuple[int, int], set[str]] = defaultdict(set)
-    parents: dict[int, int | None] = {}
-    for node in hierarchical_leiden(edges, MAX_COMMUNITY_SIZE):
-        members[node.level, node.cluster].add(node.title)
-        parents[node.cluster] = node.parent
-    return [
-        (level, number, parents[number], tuple(sorted(titles)))
-        for (level, number), titles in sorted(members.items())
+        for number, (level, _, members, group) in enumerate(found)
     ]
 
 

@@ -248,8 +248,9 @@ def _claims(tables: Path, titles: Sequence[str], unit_rows: RowOf) -> Found:
     """Return the claims and, for each entity, those about it; without claims, none."""
     rows: list[dict[str, Any]] = []
     if (tables / "covariates.parquet").exists():
-        needed = ("human_readable_id", "text_unit_id", *CLAIM_FIELDS.values())
-        rows = read_rows(tables, "covariates", needed)
+        rows = read_rows(
+            tables, "covariates", ("human_readable_id", "text_unit_id", *CLAIM_FIELDS.values())
+        )
     about: dict[str, list[int]] = defaultdict(list)
     for number, row in enumerate(rows):
         about[row["subject_id"]].append(number)

@@ -59,6 +59,11 @@ class Entities:
     def __len__(self) -> int:
         return len(self.ids)
 
+    @cached_property
+    def rarity(self) -> NDArray[np.float32]:
+        """One by the text units that mention each."""
+        return (1 / np.maximum(self.units.counts, 1)).astype(np.float32)
+
     def record(self, row: int) -> ContextEntity:
         """Return an entity as a context shows it."""
         return ContextEntity(

@@ -7,7 +7,7 @@ worth what the walk leaves on it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -95,7 +95,7 @@ def _entity_seeds(index: GraphIndex, question: LocalQuestion) -> Scores:
         for end in (index.edges.sources[row], index.edges.targets[row]):
             if end < count:
                 ends[end] += stated[row]
-    rarity = 1 / np.maximum(index.entities.units.counts, 1)
+    rarity = index.entities.rarity
     seeds: Scores = (
         ENTITY_WEIGHT * _shares(_leading(alike, SEED_ENTITIES) * rarity)
         + EDGE_WEIGHT * _shares(ends * rarity)
@@ -112,8 +112,10 @@ def _alike(
         return fuse(*scores)
     near = vectors.similarities(query, scores[0].size)
     if not vectors.is_exact:
-        vectors.measure(near, best_rows(fuse(near), MEASURED), query)
-        vectors.measure(near, best_rows(fuse(*scores, near), MEASURED), query)
+        leading = np.concatenate(
+            (best_rows(near, MEASURED), best_rows(fuse(*scores, near), MEASURED))
+        )
+        vectors.measure(near, np.unique(leading), query)
     return fuse(*scores, near)
 
 
@@ -223,13 +225,26 @@ def _units(index: GraphIndex, relevance: Relevance, budget: int) -> Section:
     return fill_section("Sources", UNIT_HEADER, unit_lines(index, ordered), budget, counts)
 
 
-def _by_worth(index: GraphIndex, relevance: Relevance) -> list[int]:
-    """Return text units by what the walk leaves on them, then those that resemble the question.
+def _by_worth(index: GraphIndex, relevance: Relevance) -> Iterator[int]:
+    """Yield text units by what the walk leaves on them, then those that resemble the question.
 
     What the walk never meets and the question does not resemble is no filling either.
     """
     # The root of the length: by the length itself, scraps of text would come before passages.
     worth = relevance.units / np.sqrt(np.maximum(index.text_units.lengths, 1.0))
-    walked = best_rows(worth, int(np.count_nonzero(worth)))
-    alike = best_rows(relevance.likeness, int((relevance.likeness > 0).sum()))
-    return list(dict.fromkeys([*walked.tolist(), *alike.tolist()]))
+    alike = np.where(worth > 0, 0.0, relevance.likeness)
+    yield from _best_first(worth)
+    yield from _best_first(alike)
+
+
+def _best_first(scores: Scores) -> Iterator[int]:
+    """Yield the rows of positive scores, best first; most are never asked for."""
+    positive = int(np.count_nonzero(scores > 0))
+    first = min(_FIRST, positive)
+    yield from best_rows(scores, first).tolist()
+    if positive > first:
+        yield from best_rows(scores, positive)[first:].tolist()
+
+
+_FIRST = 200
+"""Text units that fill most contexts."""

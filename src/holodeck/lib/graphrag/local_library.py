@@ -205,8 +205,10 @@ class _Relationships:
         outer = np.where(from_inside, targets, sources)
         inner = np.where(from_inside, sources, targets)
         ends, place = np.unique(outer, return_inverse=True)
-        pairs = np.unique(np.stack((place, inner)), axis=1)
-        return np.bincount(pairs[0], minlength=len(ends))[place]
+        # One number for each pair: many times as fast as sorting pairs.
+        width = len(self.index.edges.names)
+        pairs = np.unique(place * width + inner)
+        return np.bincount(pairs // width, minlength=len(ends))[place]
 
 
 def _text_units(index: GraphIndex, entities: Sequence[int], budget: int) -> Section:

@@ -7,6 +7,7 @@ meets often is relevant, whether or not it shares a word with the question.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,14 +15,17 @@ from numpy.typing import NDArray
 
 from holodeck.lib.graphrag.links import Links
 
-__all__ = ["Spread", "spread_over"]
+__all__ = ["GREAT", "Spread", "spread_over"]
 
 DAMPING = 0.85
 """Share of steps that go on; the others start anew."""
-STEPS = 25
-"""Steps after which less than a fiftieth of the walk is still to come."""
-LEAST = 2e-5
-"""Share of the walk at a node that is followed on: a great graph is walked near the seeds only."""
+STEPS = 12
+"""Steps that are walked; who is still under way then is where he is for good."""
+LEAST = 1e-4
+"""Share of the walk at a node that is followed on where the graph is great: it is walked near the
+seeds only. What is cut off comes to no text that a context has room for (bench/retrieval.py)."""
+GREAT = 40_000
+"""Steps of a graph from which on it is great."""
 
 Reals = NDArray[np.floating]
 Rows = NDArray[np.int64]
@@ -46,39 +50,52 @@ class Spread:
         """How many nodes there are."""
         return len(self.steps.starts) - 1
 
-    def walk(self, seeds: Reals, least: float = LEAST) -> tuple[Reals, Reals]:
+    def walk(self, seeds: Reals, least: float | None = None) -> tuple[Reals, Reals]:
         """Return how often a walk that starts at ``seeds`` is at each entity and each text unit.
 
         Seeds of which none is positive give zeros.
 
         Args:
             seeds: Weight of each node as a beginning.
-            least: Share of the walk at a node below which it ends there; 0 follows all.
+            least: Share of the walk at a node below which it ends there; 0 follows all; default:
+                by the size of the graph.
         """
         total = seeds.sum()
         if total <= 0:
             return np.zeros(self.entities), np.zeros(self.nodes - self.entities)
+        if least is None:
+            least = LEAST if len(self.steps.rows) > GREAT else 0.0
         at = seeds / total
         met = (1 - DAMPING) * at
         for number in range(STEPS):
-            at = DAMPING * self._step(np.flatnonzero(at > least), at)
+            at = DAMPING * (self._step_near(at, least) if least else self._step(at))
             # The last step stands for all that would follow.
             met += at if number == STEPS - 1 else (1 - DAMPING) * at
         return met[: self.entities], met[self.entities :]
 
-    def _step(self, nodes: Rows, at: Reals) -> Reals:
-        """Return where those who are at ``nodes`` are after one step."""
+    @cached_property
+    def _owners(self) -> Rows:
+        return self.steps.owners
+
+    def _step(self, at: Reals) -> Reals:
+        """Return where all are after one step."""
+        return self._arrive(self.steps.rows, at.take(self._owners) * self.shares)
+
+    def _step_near(self, at: Reals, least: float) -> Reals:
+        """Return where those are after one step of whom there are more than ``least`` at a node."""
+        nodes = np.flatnonzero(at > least)
         starts = self.steps.starts[nodes]
         counts = self.steps.starts[nodes + 1] - starts
         ends = np.cumsum(counts)
         if not len(nodes) or not ends[-1]:
-            return np.zeros(len(at))
+            return np.zeros(self.nodes)
         taken = np.arange(ends[-1]) + np.repeat(starts - ends + counts, counts)
         moved = np.repeat(at[nodes], counts) * self.shares[taken]
+        return self._arrive(self.steps.rows[taken], moved)
+
+    def _arrive(self, nodes: Rows, shares: Reals) -> Reals:
         # Its stubs say that weights give whole numbers.
-        arrived: NDArray[Any] = np.bincount(
-            self.steps.rows[taken], weights=moved, minlength=len(at)
-        )
+        arrived: NDArray[Any] = np.bincount(nodes, weights=shares, minlength=self.nodes)
         return arrived
 
 

@@ -46,7 +46,7 @@ class ReplyValues:
 
 
 LOCAL: Final = LocalValues()
-GRAPH: Final = LocalValues(text_unit_share=0.75, community_share=0.05)
+GRAPH: Final = LocalValues(text_unit_share=0.85, community_share=0.05)
 """Of ``ranking: graph``: the shares of reports, entities and relationships are the most that they
 may take; what they leave is filled with text units."""
 LOCAL_VALUES: Final[Mapping[str, LocalValues]] = {"graph": GRAPH, "library": LOCAL}

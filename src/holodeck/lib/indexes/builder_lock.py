@@ -15,7 +15,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from holodeck.errors import IndexBusyError
+from holodeck.errors import ConfigError, IndexBusyError
 from holodeck.lib.indexes.set_aside import set_aside
 
 __all__ = ["WAIT_SECONDS", "builder_lock", "holder_of"]
@@ -39,6 +39,7 @@ async def builder_lock(path: Path, tool_name: str, *, wait_seconds: float) -> As
 
     Raises:
         IndexBusyError: Another one builds still; the message says which process on which host.
+        ConfigError: This user may not build here.
     """
     lock = FileLock(path)
     deadline = time.monotonic() + wait_seconds
@@ -69,6 +70,11 @@ def _acquire(lock: FileLock) -> bool:
         lock.acquire(timeout=0)
     except Timeout:
         return False
+    except OSError as error:
+        raise ConfigError(
+            f"{path} cannot be locked ({error.strerror or error}): let this user write to the "
+            "folder of the index and to that file"
+        ) from error
     return True
 
 

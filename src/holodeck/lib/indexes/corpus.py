@@ -49,6 +49,11 @@ class Corpus:
             return list(self.reading.notes)
         return [*self.reading.notes, "no file of the source gave any text: the index is empty"]
 
+    @property
+    def text_bytes(self) -> int:
+        """Size of the texts."""
+        return sum(len(unit.text.encode("utf-8", "replace")) for unit in self.prepared.text_units)
+
     def record_fields(self) -> dict[str, Any]:  # Any: fields of an IndexRecord
         """Return what every record says of the documents and settings."""
         return {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
@@ -14,7 +14,7 @@ from holodeck.lib.indexes.generations import Generations
 from holodeck.lib.indexes.leases import Lease
 from holodeck.lib.indexes.ledger import LEDGER_FILE, Ledger
 from holodeck.lib.indexes.record import IndexRecord, read_record, write_record
-from holodeck.lib.paths import resolve_cache_dir, resolve_storage_dir
+from holodeck.lib.paths import check_writable, resolve_cache_dir, resolve_storage_dir
 
 if TYPE_CHECKING:
     from holodeck.models.config import ExecutionConfig
@@ -91,16 +91,17 @@ class IndexFolder(Generic[Record]):
         return (self.root, *self.generations.roots, self.logs_dir)
 
     def create(self) -> None:
-        """Create the folders and mark the root as ours.
+        """Create the folders, write to each of them, and mark the root as ours.
 
         Raises:
             ConfigError: Something that is not a folder is in the way, or it cannot be written.
         """
         self.make(*self.folders())
-        (self.root / OWN_FOLDER_MARK).touch()
+        if not (self.root / OWN_FOLDER_MARK).exists():
+            (self.root / OWN_FOLDER_MARK).touch()
 
     def make(self, *folders: Path) -> None:
-        """Create folders of the index.
+        """Create folders of the index and write to them.
 
         Raises:
             ConfigError: Something that is not a folder is in the way, or it cannot be written.
@@ -108,6 +109,7 @@ class IndexFolder(Generic[Record]):
         try:
             for folder in folders:
                 folder.mkdir(parents=True, exist_ok=True)
+                check_writable(folder)
         except OSError as error:
             elsewhere = f" or set {self.setting}" if self.setting else ""
             raise ConfigError(
@@ -180,6 +182,7 @@ class IndexFolder(Generic[Record]):
 
     def mark_files(self, generation: str) -> dict[str, FileMark]:
         """Return a mark of every file of a generation; they are on the disk then."""
+        self.generations.make_lease_file(generation)
         folders = self.generations.folders(generation)
         return mark_files(self.root, folders, leave_out=self.derived)
 
@@ -201,10 +204,22 @@ class IndexFolder(Generic[Record]):
             self.generations.delete(generation)
 
     def sweep(self) -> None:
-        """Delete generations that are neither current nor held by a reader, and nothing else."""
+        """Delete generations and staged files that nobody needs or reads, and nothing else."""
         record = self.record()
         self.generations.sweep(record.generation if record else "")
+        for staged in self._staged():
+            staged.unlink(missing_ok=True)
 
     def tidy(self) -> None:
         """Delete what a published generation was made from and replaces."""
         self.sweep()
+
+    def has_leftovers(self) -> bool:
+        """Tell whether there is something that ``tidy`` may delete."""
+        record = self.record()
+        current = record.generation if record else ""
+        return self.generations.has_old(current) or any(self._staged())
+
+    def _staged(self) -> Iterator[Path]:
+        """Yield files that were written and not put in their place: their writer was killed."""
+        return self.root.glob("*.[0-9]*.tmp")

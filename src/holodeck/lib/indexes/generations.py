@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
-from holodeck.lib.indexes.leases import Lease, delete_unless_leased
+from holodeck.lib.indexes.leases import Lease, delete_unless_leased, make_lease_file
 
 __all__ = ["Generations", "is_generation", "lease_current"]
 
@@ -42,6 +42,14 @@ class Generations:
             FileNotFoundError: It is not there, or not any more.
         """
         return Lease(self.folders(generation)[0])
+
+    def make_lease_file(self, generation: str) -> None:
+        """Make what a reader without permission to write takes its lease on."""
+        make_lease_file(self.folders(generation)[0])
+
+    def has_old(self, current: str) -> bool:
+        """Tell whether there is a generation besides ``current``."""
+        return any(is_generation(name) and name != current for name in self._names())
 
     def delete(self, generation: str) -> None:
         """Delete a generation that was never committed."""

@@ -12,12 +12,20 @@ from contextlib import (
     asynccontextmanager,
     contextmanager,
     nullcontext,
+    suppress,
 )
 from dataclasses import replace
 from pathlib import Path
-from typing import ClassVar, Generic, ParamSpec, TypeVar
+from typing import ClassVar, Generic, TypeVar
 
-from holodeck.errors import HolodeckError, IndexingError, SourceNotFoundError, TableNotFoundError
+from holodeck.errors import (
+    ConfigError,
+    HolodeckError,
+    IndexBusyError,
+    IndexingError,
+    SourceNotFoundError,
+    TableNotFoundError,
+)
 from holodeck.lib.chunking import ChunkEnds
 from holodeck.lib.contracts import (
     Estimate,
@@ -28,6 +36,7 @@ from holodeck.lib.contracts import (
     Spending,
     Spent,
 )
+from holodeck.lib.indexes.build_log import BuildLog
 from holodeck.lib.indexes.builder_lock import WAIT_SECONDS, builder_lock
 from holodeck.lib.indexes.corpus import Corpus
 from holodeck.lib.indexes.estimating import PaidModel, priced, probe_rows
@@ -35,7 +44,9 @@ from holodeck.lib.indexes.folder import DAMAGED, IndexFolder
 from holodeck.lib.indexes.ledger import Bookkeeper, summed
 from holodeck.lib.indexes.record import IndexRecord
 from holodeck.lib.indexes.settings import changed_settings, config_hash
+from holodeck.lib.indexes.space import free_bytes, in_megabytes
 from holodeck.lib.indexes.text_units import prepare
+from holodeck.lib.indexes.threads import to_its_end
 from holodeck.lib.preflight import ask_models_once
 from holodeck.lib.readers.content_hashes import ContentHashes
 from holodeck.lib.readers.options import read_options
@@ -43,9 +54,15 @@ from holodeck.lib.readers.source import read_source, source_hash
 from holodeck.lib.resources import ResolvedTool, Resources
 from holodeck.models.config import ExecutionConfig
 
-__all__ = ["Indexer", "PaidModel", "to_its_end"]
+__all__ = ["Indexer", "PaidModel"]
 
 logger = logging.getLogger(__name__)
+
+_USUAL_WIDTH = 1536
+"""Numbers in a vector, where no vector of the model was seen yet."""
+
+_SPARE_BYTES = 20_000_000
+"""For the log, the replies and whatever else writes meanwhile."""
 
 HASHES_FILE = "documents.json"
 """The hashes of the documents, which a file that did not change is not read for again."""
@@ -53,8 +70,6 @@ HASHES_FILE = "documents.json"
 DOCUMENTS_CHANGED = "the documents changed"
 
 Record = TypeVar("Record", bound=IndexRecord)
-Result = TypeVar("Result")
-Parameters = ParamSpec("Parameters")
 
 
 class Indexer(ABC, Generic[Record]):
@@ -70,6 +85,7 @@ class Indexer(ABC, Generic[Record]):
         on_progress: Told how far the build is.
         wait_for_builder: Wait while another process builds this index, at most as long as a build
             may take, instead of failing at once.
+        free_bytes: Says how much room there is in a folder.
     """
 
     def __init__(
@@ -81,6 +97,7 @@ class Indexer(ABC, Generic[Record]):
         resources: Resources,
         on_progress: ProgressListener | None = None,
         wait_for_builder: bool = True,
+        free_bytes: Callable[[Path], int] = free_bytes,
     ) -> None:
         self._resolved = resolved
         self._tool = resolved.tool
@@ -88,6 +105,8 @@ class Indexer(ABC, Generic[Record]):
         self._execution = execution
         self._resources = resources
         self._listener = on_progress or (lambda progress: None)
+        self._log: BuildLog | None = None
+        self._free_bytes = free_bytes
         self._keeper: Bookkeeper | None = None
         self._wait_seconds = (execution.index_timeout or WAIT_SECONDS) if wait_for_builder else 0.0
         self._damage: dict[str, str] = {}  # generation → what kept it from being opened
@@ -130,6 +149,10 @@ class Indexer(ABC, Generic[Record]):
         Raises:
             IndexingError: It failed; what was written is deleted.
         """
+
+    @abstractmethod
+    def needed_bytes(self, corpus: Corpus, width: int) -> int:
+        """Estimate the size of a generation whose vectors are of ``width`` numbers."""
 
     @abstractmethod
     async def estimate_rows(self, corpus: Corpus) -> list[EstimateRow]:
@@ -184,6 +207,7 @@ class Indexer(ABC, Generic[Record]):
         self.check_always()
         if await asyncio.to_thread(self.stale_reason, source, force, retry_failed) is None:
             record = self._folder.published()
+            await self._sweep_leftovers()
         else:
             record = await self._build_alone(source, force, retry_failed)
         self.finish(record)
@@ -232,15 +256,15 @@ class Indexer(ABC, Generic[Record]):
         reason = await asyncio.to_thread(self.stale_reason, source, force, retry_failed)
         if reason is None:
             return Estimate(reason=None)
-        moved = await self._only_moved(source) if reason == DOCUMENTS_CHANGED else None
         corpus = replace(
-            moved or await self._read(source),
+            await self._read(source, self._folder.new_generation()),
             force=force,
             retry_failed=retry_failed,
             vector_width=self._indexed_width() or None,
         )
         models = self.paid_models()
-        rows = [] if moved else probe_rows(models, self._resources)
+        asks_nobody = await self._asks_nobody(corpus, reason)
+        rows = [] if asks_nobody else probe_rows(models, self._resources)
         served = [each for each in models if self._resources.is_served(each.settings)]
         if corpus.prepared.text_units and served:
             rows += await self.estimate_rows(corpus)
@@ -267,9 +291,20 @@ class Indexer(ABC, Generic[Record]):
             return "the config_hash of the index is not that of its settings"
         return f"settings changed ({'; '.join(changes)})"
 
+    async def _sweep_leftovers(self) -> None:
+        """Delete what a killed build left, if this process may."""
+        if not await asyncio.to_thread(self._folder.has_leftovers):
+            return
+        try:
+            async with builder_lock(self._folder.lock_path, self._tool.name, wait_seconds=0):
+                await asyncio.to_thread(self._folder.tidy)
+        except (IndexBusyError, ConfigError):
+            logger.debug("what a killed build left in %s stays for now", self._folder.root)
+
     async def _build_alone(self, source: Path, force: bool, retry_failed: RetryFailed) -> Record:
         self.check()
         self._folder.create()
+        self._resources.check_cache()
         lock = builder_lock(
             self._folder.lock_path, self._tool.name, wait_seconds=self._wait_seconds
         )
@@ -285,23 +320,19 @@ class Indexer(ABC, Generic[Record]):
     async def _build(
         self, source: Path, reason: str, force: bool, retry_failed: RetryFailed
     ) -> Record:
-        read = await self._only_moved(source) if reason == DOCUMENTS_CHANGED else None
-        width = None
-        if read is None:
-            width = await ask_models_once(
-                self._resolved, self._resources, indexed_width=self._indexed_width()
-            )
-        started = time.monotonic()
-        async with self._in_time():
-            corpus = read or await self._read(source)
-            record = await self._publish(
-                replace(corpus, force=force, retry_failed=retry_failed, vector_width=width)
-            )
+        generation = self._folder.new_generation()
+        # After the new name is chosen: the process of a killed build may still write there.
+        await asyncio.to_thread(self._folder.sweep)
+        with self._logged(generation, reason):
+            async with self._in_time():
+                read = await self._read(source, generation)
+                corpus = replace(read, force=force, retry_failed=retry_failed)
+                self._check_space(corpus)
+                width = await self._ask_models(corpus, reason)
+                record = await self._publish(replace(corpus, vector_width=width))
         self.built = True
         self._hashes.save()
-        self._folder.tidy()
-        counts = ", ".join(f"{count} {name}" for name, count in record.counts.items())
-        logger.info("indexed %s in %.1fs", counts, time.monotonic() - started)
+        await to_its_end(self._folder.tidy)
         return record
 
     @contextmanager
@@ -315,13 +346,68 @@ class Indexer(ABC, Generic[Record]):
         finally:
             self._keeper.note()
 
+    @contextmanager
+    def _logged(self, generation: str, reason: str) -> Iterator[None]:
+        """Keep a log of the build beside the index."""
+        started = time.monotonic()
+        self._log = BuildLog(self._folder.logs_dir, generation)
+        self._log.note(f"building the index of tool {self._tool.name!r}: {reason}")
+        try:
+            yield
+            counts = ", ".join(
+                f"{count:,} {name}" for name, count in self._folder.published().counts.items()
+            )
+            self._log.note(f"published: {counts}")
+            logger.info("indexed %s in %.1fs", counts, time.monotonic() - started)
+        except BaseException as error:
+            with suppress(OSError):  # what ended the build is what its caller hears of
+                self._log.note(f"nothing was published: {type(error).__name__}: {error}")
+            raise
+        finally:
+            self._log = None
+
     def _on_progress(self, progress: Progress) -> None:
         """Hand on what is done, with what was spent for it here and where it was done."""
+        if self._log is not None:
+            self._log.note_step(progress)
         if self._keeper is not None:
             self._keeper.note_now_and_then()
             spent = self._keeper.total + (progress.spent or Spent())
             progress = replace(progress, spent=spent)
         self._listener(progress)
+
+    async def _ask_models(self, corpus: Corpus, reason: str) -> int | None:
+        """Ask each model one word, where one is needed, and return the width of the vectors."""
+        if await self._asks_nobody(corpus, reason):
+            return None
+        return await ask_models_once(
+            self._resolved, self._resources, indexed_width=self._indexed_width()
+        )
+
+    async def _asks_nobody(self, corpus: Corpus, reason: str) -> bool:
+        """Tell whether there is no text, or the index holds the same, whatever its files' names."""
+        if not corpus.prepared.text_units:
+            return True
+        return reason == DOCUMENTS_CHANGED and await asyncio.to_thread(
+            self.holds, self._folder.published(), corpus
+        )
+
+    def _check_space(self, corpus: Corpus) -> None:
+        """Find out whether the disk can take the index, before a model is asked.
+
+        Raises:
+            IndexingError: There is too little room.
+        """
+        record = self._folder.record()
+        width = (record.vector_size if record else 0) or _USUAL_WIDTH
+        needed = self.needed_bytes(corpus, width) + _SPARE_BYTES
+        free = self._free_bytes(self._folder.root)
+        if free < needed:
+            raise IndexingError(
+                f"the index of tool {self._tool.name!r} needs about {in_megabytes(needed)} in "
+                f"{self._folder.root}, and {in_megabytes(free)} are free: make room, and build "
+                "again. No model was asked"
+            )
 
     @asynccontextmanager
     async def _in_time(self) -> AsyncIterator[None]:
@@ -346,13 +432,6 @@ class Indexer(ABC, Generic[Record]):
                 "folder, and build again"
             ) from error
 
-    async def _only_moved(self, source: Path) -> Corpus | None:
-        """Return the documents where the index holds their texts, whatever their names are now."""
-        async with self._in_time():
-            corpus = await self._read(source)
-        is_held = await asyncio.to_thread(self.holds, self._folder.published(), corpus)
-        return corpus if is_held else None
-
     def _indexed_width(self) -> int:
         """Return the width of the vectors that the same embedding model made for the index."""
         record, settings = self._folder.record(), self.shaping_settings()
@@ -363,7 +442,7 @@ class Indexer(ABC, Generic[Record]):
         )
         return record.vector_size if is_same else 0
 
-    async def _read(self, source: Path) -> Corpus:
+    async def _read(self, source: Path, generation: str) -> Corpus:
         self._on_progress(Progress(step="read"))
         options = read_options(self._tool, self._execution)
         reading = await asyncio.to_thread(read_source, source, options, hashes=self._hashes)
@@ -376,7 +455,7 @@ class Indexer(ABC, Generic[Record]):
             reading=reading,
             prepared=prepared,
             settings=self.shaping_settings(),
-            generation=self._folder.new_generation(),
+            generation=generation,
         )
 
     async def _publish(self, corpus: Corpus) -> Record:
@@ -418,19 +497,3 @@ class Indexer(ABC, Generic[Record]):
             total=self._folder.ledger.rows(),
             taken=taken + elsewhere.taken,
         )
-
-
-async def to_its_end(
-    function: Callable[Parameters, Result], *args: Parameters.args, **kwargs: Parameters.kwargs
-) -> Result:
-    """Run ``function`` in a thread and wait for it also when cancelled: a thread cannot be stopped.
-
-    What it writes is then whole before the lock is given back, or its folder deleted.
-    """
-    running = asyncio.ensure_future(asyncio.to_thread(function, *args, **kwargs))
-    try:
-        return await asyncio.shield(running)
-    except asyncio.CancelledError:
-        await asyncio.wait([running])
-        running.exception()  # the cancellation is what the caller hears of
-        raise

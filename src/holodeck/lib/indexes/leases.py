@@ -15,7 +15,7 @@ try:
 except ImportError:  # Windows: an open file cannot be deleted there, which serves the same end
     fcntl = None  # type: ignore[assignment]
 
-__all__ = ["Lease", "delete_unless_leased", "is_leased"]
+__all__ = ["Lease", "delete_unless_leased", "is_leased", "make_lease_file"]
 
 _LEASE_FILE = ".lease"
 
@@ -23,14 +23,18 @@ _LEASE_FILE = ".lease"
 class Lease:
     """A shared lock, held from construction to ``release``.
 
+    Who may not write takes it on the file that the builder made. Where that cannot even be read,
+    nothing keeps the folder from being swept: see ``is_guarded``.
+
     Raises:
         FileNotFoundError: The folder is gone, or was deleted while the lease was asked for.
     """
 
     def __init__(self, folder: Path) -> None:
-        path = folder / _LEASE_FILE
-        self._descriptor: int | None = os.open(path, os.O_CREAT | os.O_RDWR, 0o644)
-        if fcntl is not None:
+        self._descriptor = _open_to_share(folder)
+        self.is_guarded = self._descriptor is not None
+        """Whether a builder leaves the folder until the lease is released."""
+        if fcntl is not None and self._descriptor is not None:
             fcntl.flock(self._descriptor, fcntl.LOCK_SH)
             if os.fstat(self._descriptor).st_nlink == 0:
                 self.release()
@@ -41,6 +45,26 @@ class Lease:
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
+
+
+def make_lease_file(folder: Path) -> None:
+    """Make what a reader without permission to write takes its lease on."""
+    (folder / _LEASE_FILE).touch()
+
+
+def _open_to_share(folder: Path) -> int | None:
+    path = folder / _LEASE_FILE
+    try:
+        return os.open(path, os.O_CREAT | os.O_RDWR, 0o644)
+    except FileNotFoundError:
+        raise
+    except OSError:  # no permission, or a disk that can only be read
+        if not folder.is_dir():
+            raise
+    try:
+        return os.open(path, os.O_RDONLY)
+    except OSError:
+        return None
 
 
 def is_leased(folder: Path) -> bool:
@@ -76,8 +100,8 @@ def _claim(folder: Path) -> int | None:
     if fcntl is None:
         return None
     try:
-        descriptor = os.open(folder / _LEASE_FILE, os.O_RDWR)
-    except (FileNotFoundError, NotADirectoryError):
+        descriptor = os.open(folder / _LEASE_FILE, os.O_RDONLY)
+    except OSError:  # there is none, or it is another user's
         return None
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -20,11 +20,14 @@ class Texts(Sequence[str]):
         ends: Where each text ends in it.
     """
 
-    __slots__ = ("content", "ends")
+    __slots__ = ("_end_of", "_view", "content", "ends")
 
     def __init__(self, content: NDArray[np.uint8], ends: NDArray[np.int64]) -> None:
         self.content = content
         self.ends = ends
+        # What a text is cut out with: several times as fast as the arrays themselves.
+        self._view = content.data
+        self._end_of = ends.item
 
     @classmethod
     def of(cls, texts: Iterable[str]) -> Texts:
@@ -48,8 +51,8 @@ class Texts(Sequence[str]):
             row += len(self.ends)
         if not 0 <= row < len(self.ends):
             raise IndexError(row)
-        start = self.ends[row - 1] if row else 0
-        return self.content[start : self.ends[row]].tobytes().decode()
+        start = self._end_of(row - 1) if row else 0
+        return str(self._view[start : self._end_of(row)], "utf-8")
 
     def __iter__(self) -> Iterator[str]:
         return (self[row] for row in range(len(self.ends)))

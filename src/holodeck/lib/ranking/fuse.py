@@ -10,10 +10,14 @@ __all__ = ["best_rows", "fuse", "standard_scores"]
 
 def standard_scores(scores: NDArray[np.floating]) -> NDArray[np.float32]:
     """Return how many standard deviations each score lies above the mean; 0 where all are equal."""
-    mean, spread = _mean_and_spread(scores)
-    if not spread:
+    if not scores.size:
+        return np.zeros(0, dtype=np.float32)
+    standard: NDArray[np.float32] = (scores - scores.mean(dtype=np.float64)).astype(np.float32)
+    spread = float(np.sqrt(np.vecdot(standard, standard) / standard.size))
+    # Below this the scores differ by rounding only.
+    if spread <= 1e-6 * max(1e-3, float(scores.max()), -float(scores.min())):
         return np.zeros(scores.shape, dtype=np.float32)
-    standard: NDArray[np.float32] = ((scores - mean) * (1 / spread)).astype(np.float32, copy=False)
+    standard *= np.float32(1 / spread)
     return standard
 
 
@@ -22,25 +26,10 @@ def fuse(*rankings: NDArray[np.floating]) -> NDArray[np.float32]:
 
     Scores and not ranks: where one side is weak, a text far ahead on the other stays ahead.
     """
-    total = np.zeros(rankings[0].shape, dtype=np.float32)
-    shift = 0.0
-    for scores in rankings:
-        mean, spread = _mean_and_spread(scores)
-        if spread:
-            total += scores * np.float32(1 / spread)
-            shift += mean / spread
-    total -= np.float32(shift)
+    total = standard_scores(rankings[0])
+    for scores in rankings[1:]:
+        total += standard_scores(scores)
     return total
-
-
-def _mean_and_spread(scores: NDArray[np.floating]) -> tuple[float, float]:
-    """Return mean and standard deviation; a deviation of 0 where scores differ by rounding only."""
-    if not scores.size:
-        return 0.0, 0.0
-    mean = float(scores.mean(dtype=np.float64))
-    spread = float(scores.std(dtype=np.float64))
-    least = 1e-6 * max(1e-3, float(np.abs(scores).max()))
-    return mean, spread if spread > least else 0.0
 
 
 def best_rows(scores: NDArray[np.floating], count: int) -> NDArray[np.intp]:

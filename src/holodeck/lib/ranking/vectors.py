@@ -19,10 +19,10 @@ from holodeck.lib.ranking.fuse import best_rows
 
 __all__ = ["MEASURED", "Vectors", "recall"]
 
-MEASURED = 300
+MEASURED = 200
 """Rows that look best roughly and are then measured whole."""
-LEAST_NUMBERS = 6_000_000
-"""Numbers of a matrix from which on a rough look is worth it: fewer are read in 3 ms."""
+LEAST_NUMBERS = 4_000_000
+"""Numbers of a matrix from which on a rough look is worth it: fewer are read in 2 ms."""
 WIDTHS = (96, 128, 192, 256)
 """Widths of a projection that are tried, the narrowest first."""
 LEAST_RECALL = 0.995

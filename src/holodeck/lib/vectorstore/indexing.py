@@ -11,7 +11,8 @@ from holodeck.errors import TableNotFoundError
 from holodeck.lib.chunking import ChunkEnds
 from holodeck.lib.contracts import EstimateRow, Progress, Span
 from holodeck.lib.indexes.corpus import Corpus
-from holodeck.lib.indexes.indexer import Indexer, PaidModel, to_its_end
+from holodeck.lib.indexes.indexer import Indexer, PaidModel
+from holodeck.lib.indexes.threads import to_its_end
 from holodeck.lib.tokens import count_tokens
 from holodeck.lib.unasked import UnaskedResources, batches_of
 from holodeck.lib.vectorstore.embed import batches_to_embed, embed_chunks
@@ -54,6 +55,13 @@ class VectorIndexer(Indexer[VectorRecord]):
         """Return the embedding model."""
         where = self._resolved.embedding_where
         return [PaidModel(settings=self._resolved.embedding, kind="embedding", where=where)]
+
+    def needed_bytes(self, corpus: Corpus, width: int) -> int:
+        """Estimate: texts, their terms and the full-text index are 4 times the text, measured 3.
+
+        A chunk is its vector and 500 bytes.
+        """
+        return 4 * corpus.text_bytes + len(corpus.prepared.text_units) * (4 * width + 500)
 
     def check(self) -> None:
         """Find a missing key or package of the models, the reranker among them."""

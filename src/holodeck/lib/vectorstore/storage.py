@@ -82,6 +82,10 @@ class VectorFolder(IndexFolder[VectorRecord]):
         shutil.rmtree(self._unfinished, ignore_errors=True)
         super().tidy()
 
+    def has_leftovers(self) -> bool:
+        """Tell whether there is something that ``tidy`` may delete."""
+        return self._unfinished.exists() or super().has_leftovers()
+
     def unfinished(self, *model: str) -> UnfinishedVectors:
         """Return the vectors that a stopped build had made with a model."""
         return UnfinishedVectors(self._unfinished / content_id(*model))

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+import threading
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -139,3 +141,25 @@ async def test_a_search_reads_no_table(tmp_path: Path) -> None:
     await engine.close()
 
     assert texts(result) == ["Ann runs Orion"]
+
+
+async def test_many_threads_search_while_the_index_is_replaced(tmp_path: Path) -> None:
+    """Ten loops in ten threads on one engine: each answer is of the old index or of the new one."""
+    engine = await opened(tmp_path)
+    begun = threading.Barrier(11)
+
+    def search_again_and_again() -> list[list[str]]:
+        begun.wait()
+        return [texts(asyncio.run(engine.retrieve("Who is Ann?", answer=False))) for _ in range(10)]
+
+    with ThreadPoolExecutor(10) as threads:
+        running = [threads.submit(search_again_and_again) for _ in range(10)]
+        begun.wait()
+        publish(tmp_path, "000002", "Ann runs Vega")
+        found = [texts for each in running for texts in each.result()]
+    after = texts(await engine.retrieve("Ann", answer=False))
+    await engine.close()
+
+    assert len(found) == 100
+    assert {tuple(each) for each in found} <= {("Ann runs Orion",), ("Ann runs Vega",)}
+    assert after == ["Ann runs Vega"]

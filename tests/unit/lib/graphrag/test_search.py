@@ -32,12 +32,14 @@ from holodeck.lib.graphrag.open_index import open_index
 from holodeck.lib.graphrag.search import (
     NO_ENTITIES,
     NO_REPORTS,
+    NOTHING_FITS,
     GlobalSearchEngine,
     LocalSearchEngine,
 )
 from holodeck.lib.graphrag.storage import GraphRAGStorage
 from holodeck.lib.graphrag.tables import write_rows, write_vectors
 from holodeck.lib.graphrag.values import LOCAL_VALUES
+from holodeck.lib.graphrag.write_context import TokenCounts
 from holodeck.lib.ranking.vectors import Vectors
 from holodeck.lib.resources import Resources
 from holodeck.lib.tokens import count_tokens
@@ -429,6 +431,46 @@ async def test_an_empty_index_says_so_without_a_call() -> None:
     assert (await local.search("Ann")).response == NO_ENTITIES
     assert (await whole.search("all?")).response == NO_REPORTS
     assert asked.context == AnswerContext()
+
+
+async def test_a_context_that_nothing_fits_is_noted() -> None:
+    """Records longer than the whole budget leave an empty context, and the reader is told."""
+    endless = dict.fromkeys(range(9), 1_000_000)
+    tables = ("Entities4", "Relationships5", "Sources2", "Reports3")
+    counts = TokenCounts(dict.fromkeys(tables, endless))
+    made, _ = engine(LocalSearchEngine, opened=replace(index(), token_counts=counts))
+    result = await made.search("Ann", answer=False)
+
+    assert (result.context, result.notes) == ("", (NOTHING_FITS,))
+
+
+@pytest.mark.parametrize("ranking", RANKINGS)
+@pytest.mark.parametrize("question", ["谁领导了猎户座项目？", "猎户座项目"])
+def test_a_question_in_a_script_without_blanks_finds_its_document(
+    tmp_path: Path, ranking: str, question: str
+) -> None:
+    """Words, names and vectors work in the script of the documents; nothing is cut in a sign."""
+    texts = {"u1": "李娜领导了猎户座项目。🚀", "u2": "天气很好。", "u3": "مشروع الجبار 👩‍🚀"}
+    for table in ("relationships", "communities", "community_reports", "documents"):
+        write_rows(tmp_path, table, [])
+    names = {"e1": ("猎户座项目", "u1"), "e2": ("天气", "u2"), "e3": ("الجبار", "u3")}
+    rows = [
+        {"id": key, "human_readable_id": n, "title": title, "text_unit_ids": [unit]}
+        for n, (key, (title, unit)) in enumerate(names.items())
+    ]
+    write_rows(tmp_path, "entities", rows)
+    write_rows(tmp_path, "text_units", [{"id": key, "text": text} for key, text in texts.items()])
+    write_rows(tmp_path, "sources", [{"text_unit_id": key, "path": key} for key in texts])
+    (tmp_path / "prompts.json").write_text("{}", encoding="utf-8")
+    matrix = np.array([word_vector(title, 256) for title, _ in names.values()], dtype=np.float32)
+    write_vectors(tmp_path / "vectors", "entity_description", list(names), [matrix], 256)
+    opened = open_index(tmp_path, tmp_path / "vectors")
+    asked = LocalQuestion(text=question, vector=query("猎户座项目"), level=2)
+    selection = select_local(opened, asked, ranking)
+
+    assert selection.text_units[0] == 0
+    assert texts["u1"] in selection.context.text
+    assert "\ufffd" not in selection.context.text
 
 
 @pytest.mark.parametrize("kind", [LocalSearchEngine, GlobalSearchEngine])

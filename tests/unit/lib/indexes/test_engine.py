@@ -14,13 +14,17 @@ import pytest
 from holodeck.errors import ConfigError, IndexingError, NotInitializedError, SearchError
 from holodeck.lib.chunking import ChunkEnds
 from holodeck.lib.contracts import EstimateRow, ProgressListener
+from holodeck.lib.indexes.builder_lock import builder_lock
 from holodeck.lib.indexes.corpus import Corpus
 from holodeck.lib.indexes.engine import IndexEngine
 from holodeck.lib.indexes.folder import IndexFolder
 from holodeck.lib.indexes.indexer import Indexer, PaidModel
+from holodeck.lib.indexes.leases import Lease
 from holodeck.lib.indexes.record import IndexRecord
+from holodeck.lib.resources import resolve_tool
 from holodeck.lib.results import SearchResult
 from holodeck.models.config import ExecutionConfig
+from holodeck.models.llm import ModelSettings
 from holodeck.models.tool import VectorstoreTool
 from holodeck.testing.resources import FixedResources
 from holodeck.testing.words import WordEmbedder
@@ -48,6 +52,9 @@ class LineIndexer(Indexer[IndexRecord]):
 
     def check(self) -> None:
         pass
+
+    def needed_bytes(self, corpus: Corpus, width: int) -> int:
+        return corpus.text_bytes
 
     async def fill(self, corpus: Corpus) -> IndexRecord:
         texts = [unit.text for unit in corpus.prepared.text_units]
@@ -183,3 +190,120 @@ async def test_the_frames_refuse_for_every_engine(tmp_path: Path) -> None:
     await opened.close()
     with pytest.raises(ConfigError, match="requires engine='default'"):
         LineEngine(VectorstoreTool(name="atlas", source="docs", engine="graphrag"), os.devnull)
+
+
+def index_of(folder: Path) -> Path:
+    return folder / ".holodeck" / "vectorstore" / "atlas"
+
+
+def leave_rubbish(folder: Path) -> None:
+    """Leave what a killed build leaves."""
+    (index_of(folder) / "texts" / "000007").mkdir(parents=True, exist_ok=True)
+    (index_of(folder) / "index.meta.1234.tmp").touch()
+
+
+async def test_what_a_killed_build_left_is_swept_though_nothing_is_built(tmp_path: Path) -> None:
+    """The next one that may build sweeps, also where the index is up to date, but not under it."""
+    write(tmp_path, "ann runs orion")
+    reader = engine(tmp_path)
+    await reader.initialize()
+    leave_rubbish(tmp_path)
+    lease = Lease(index_of(tmp_path) / "texts" / "000007")
+    again = engine(tmp_path)
+    await again.initialize()
+    held = sorted(path.name for path in (index_of(tmp_path) / "texts").iterdir())
+    lease.release()
+    leave_rubbish(tmp_path)
+    async with builder_lock(index_of(tmp_path) / ".lock", "atlas", wait_seconds=0):
+        await engine(tmp_path).initialize()  # another one builds: what is there may be its own
+    built = sorted(path.name for path in (index_of(tmp_path) / "texts").iterdir())
+    await engine(tmp_path).initialize()
+
+    assert (held, built) == (["000001", "000007"], ["000001", "000007"])
+    assert [path.name for path in (index_of(tmp_path) / "texts").iterdir()] == ["000001"]
+    assert list(index_of(tmp_path).glob("*.tmp")) == []
+    assert not again.was_built
+    assert await reader.search("orion") == "ann runs orion"
+
+
+async def test_a_build_never_takes_the_name_of_one_that_was_killed(tmp_path: Path) -> None:
+    """Its process may still be writing there for a moment."""
+    write(tmp_path, "ann runs orion")
+    leave_rubbish(tmp_path)
+    await engine(tmp_path).initialize()
+
+    assert [path.name for path in (index_of(tmp_path) / "texts").iterdir()] == ["000008"]
+
+
+async def test_a_build_has_a_log(tmp_path: Path) -> None:
+    """Why it was begun, each step, and how it ended."""
+    write(tmp_path, "ann runs orion")
+    await engine(tmp_path).initialize()
+    write(tmp_path, "broken")
+    with pytest.raises(IndexingError):
+        await engine(tmp_path).initialize()
+
+    logs = [
+        [line.split(" ", 1)[1] for line in path.read_text(encoding="utf-8").splitlines()]
+        for path in sorted((index_of(tmp_path) / "logs").iterdir())
+    ]
+    assert logs == [
+        [
+            "building the index of tool 'atlas': there is no index yet",
+            "read",
+            "chunk (1)",
+            "publish (1)",
+            "published: 1 files",
+        ],
+        [
+            "building the index of tool 'atlas': the documents changed",
+            "read",
+            "chunk (1)",
+            "nothing was published: IndexingError: a text is broken",
+        ],
+    ]
+
+
+class CountingResources(FixedResources):
+    """Counts the questions to models."""
+
+    def __init__(self) -> None:
+        super().__init__(embedder=WordEmbedder())
+        self.asked = 0
+
+    async def probe_embedder(
+        self, settings: ModelSettings, where: str, dimensions: int | None = None
+    ) -> int | None:
+        self.asked += 1
+        return 4
+
+
+def counted(folder: Path, resources: FixedResources, free: int = 10**12) -> LineIndexer:
+    return LineIndexer(
+        resolve_tool(VectorstoreTool(name="atlas", source="docs")),
+        engine(folder).make_folder(folder),
+        execution=ExecutionConfig(),
+        resources=resources,
+        free_bytes=lambda folder: free,
+    )
+
+
+async def test_a_full_disk_is_found_before_a_model_is_asked(tmp_path: Path) -> None:
+    """What is needed is estimated from the texts; the message says it, and what is free."""
+    write(tmp_path, "ann runs orion")
+    resources = CountingResources()
+    with pytest.raises(IndexingError, match=r"needs about 20 MB in .*atlas, and 20 MB are free"):
+        await counted(tmp_path, resources, 20_000_013).build_index(tmp_path / "docs")
+    assert resources.asked == 0
+
+    await counted(tmp_path, resources, 20_000_014).build_index(tmp_path / "docs")
+    assert resources.asked == 1
+
+
+async def test_a_source_without_text_asks_no_model(tmp_path: Path) -> None:
+    """There is nothing that a model would be needed for."""
+    write(tmp_path, " ")
+    resources = CountingResources()
+    await counted(tmp_path, resources).build_index(tmp_path / "docs")
+
+    assert resources.asked == 0
