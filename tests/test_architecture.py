@@ -24,6 +24,7 @@ BASE_MODULES = (
     "contracts",
     "extras",
     "filenames",
+    "foreign_tables",
     "tokens",
     "imports",
     "paths",

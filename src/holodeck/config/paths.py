@@ -12,26 +12,36 @@ from typing import Any
 from holodeck.config.loader import LoadedAgent
 from holodeck.config.problems import FieldPath
 from holodeck.errors import ConfigError, SourceNotFoundError
+from holodeck.lib.foreign_tables import find_foreign_tables
 from holodeck.lib.paths import resolve_cache_dir, resolve_source, resolve_storage_dir
 from holodeck.models.tool import VectorstoreTool
 
 __all__ = ["find_path_problems", "validate_paths"]
 
-_SEARCH_ONLY = (
-    "search_mode",
-    "community_level",
-    "ranking",
-    "dynamic_community_selection",
-    "search_model",
-    "response_type",
-)
-"""Settings of ``graphrag`` that shape answers and not the index."""
-
-_INDEX_SETTINGS = {
-    "default": ("embedding_model", "embedding_dimensions", "chunk_size", "chunk_overlap"),
-    "graphrag": ("embedding_model",),
+_NO_INDEX_SETTING = {
+    "name": True,
+    "type": True,
+    "description": True,
+    "source": True,  # compared as the folder that it leads to
+    "database": True,
+    "filter": True,
+    "mode": True,
+    "top_k": True,
+    "min_similarity_score": True,
+    "rerank": True,
+    "reranker": True,
+    "rerank_top_n": True,
+    "graphrag": {
+        "storage_dir",
+        "search_mode",
+        "community_level",
+        "ranking",
+        "dynamic_community_selection",
+        "search_model",
+        "response_type",
+    },
 }
-_READING_SETTINGS = ("chunk_ends", "strict", "allow_external_links", "encoding_fallback")
+"""Settings of a tool that do not shape its index; a setting that is not here divides two tools."""
 
 
 def validate_paths(agent: LoadedAgent) -> None:
@@ -111,8 +121,20 @@ def _places(agent: LoadedAgent) -> tuple[list[_Place], list[tuple[str, ConfigErr
         except ConfigError as error:
             unusable.append((tool.name, error))
         else:
+            if _is_only_read(tool, storage):
+                continue  # nothing is built of its documents, and nothing written to its folder
             places.append(_Place(number=number, tool=tool, source=source, storage=storage))
     return places, unusable
+
+
+def _is_only_read(tool: VectorstoreTool, storage: Path) -> bool:
+    """Tell whether the tool's index is one that the graphrag library's command line built."""
+    if tool.graphrag is None:
+        return False
+    try:
+        return find_foreign_tables(storage) is not None
+    except OSError:  # told where the folder itself is looked at
+        return False
 
 
 def _documents_below(places: Iterable[_Place]) -> dict[Path, Path]:
@@ -190,14 +212,7 @@ def _overlap(agent: LoadedAgent, one: _Place, other: _Place) -> tuple[tuple[str,
 
 def _index_of(place: _Place) -> dict[str, Any]:  # Any: setting values
     """Return what shapes the tool's index."""
-    tool = place.tool
-    index: dict[str, Any] = {"engine": tool.engine, "source": place.source}
-    for name in (*_READING_SETTINGS, *_INDEX_SETTINGS[tool.engine]):
-        index[name] = getattr(tool, name)
-    if tool.graphrag is not None:
-        graph = tool.graphrag.model_dump(exclude={"storage_dir", *_SEARCH_ONLY})
-        index |= {f"graphrag.{name}": value for name, value in graph.items()}
-    return index
+    return {**place.tool.model_dump(exclude=_NO_INDEX_SETTING), "source": place.source}  # type: ignore[arg-type]  # a type of pydantic's own
 
 
 def _check_folder(agent: LoadedAgent, folder: Path, path: FieldPath, to_write: bool) -> None:
@@ -217,5 +232,6 @@ def _check_folder(agent: LoadedAgent, folder: Path, path: FieldPath, to_write: b
 
 def _storage_path(agent: LoadedAgent, number: int) -> FieldPath:
     """Return the setting that chose the index folder; where none did, the tool."""
-    named: FieldPath = ("tools", number, "graphrag", "storage_dir")
-    return named if named in agent.lines else ("tools", number)
+    tool: FieldPath = ("tools", number)
+    named: tuple[FieldPath, ...] = ((*tool, "graphrag", "storage_dir"), (*tool, "database"))
+    return next((path for path in named if path in agent.lines), tool)

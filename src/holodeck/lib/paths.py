@@ -14,6 +14,7 @@ __all__ = [
     "check_writable",
     "openable",
     "resolve_cache_dir",
+    "resolve_own_dir",
     "resolve_path",
     "resolve_source",
     "resolve_storage_dir",
@@ -50,10 +51,14 @@ def resolve_source(tool: VectorstoreTool, base_dir: str | Path) -> Path:
 
 
 def resolve_storage_dir(tool: VectorstoreTool, base_dir: str | Path) -> Path:
-    """Return the folder of the tool's index: ``storage_dir``, else one by engine and name."""
-    named = None if tool.graphrag is None else tool.graphrag.storage_dir
-    default = Path(".holodeck") / _INDEX_FOLDERS[tool.engine] / tool.name
-    return resolve_path(named or default, base_dir)
+    """Return the folder of the tool's index: as YAML names it, else by engine and name."""
+    named = tool.database if tool.graphrag is None else tool.graphrag.storage_dir
+    return resolve_path(named, base_dir) if named else resolve_own_dir(tool, base_dir)
+
+
+def resolve_own_dir(tool: VectorstoreTool, base_dir: str | Path) -> Path:
+    """Return the folder below ``.holodeck`` that is the tool's whatever its settings say."""
+    return resolve_path(Path(".holodeck") / _INDEX_FOLDERS[tool.engine] / tool.name, base_dir)
 
 
 def resolve_cache_dir(execution: ExecutionConfig, base_dir: str | Path) -> Path:

@@ -5,6 +5,7 @@ All of it follows from the tables, so it may be made again at any time.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -18,7 +19,7 @@ from holodeck.lib.documents import Place
 from holodeck.lib.graphrag.links import Links
 from holodeck.lib.graphrag.search_words import SearchWords
 from holodeck.lib.graphrag.spread import spread_over
-from holodeck.lib.graphrag.tables import read_columns, read_rows
+from holodeck.lib.graphrag.tables import column_names, has_table, read_columns, read_rows
 from holodeck.lib.indexes.arrays import Arrays
 from holodeck.lib.indexes.texts import Texts
 from holodeck.lib.ranking.vectors import Vectors
@@ -39,6 +40,7 @@ CLAIM_FIELDS: Mapping[str, str] = {
 }
 """Field of a claim → its column."""
 
+_CLAIM_COLUMNS = ("human_readable_id", "text_unit_id", *CLAIM_FIELDS.values())
 _ENTITY_COLUMNS = (
     "id",
     "human_readable_id",
@@ -73,7 +75,7 @@ def derive_arrays(tables: Path, vectors: Path) -> Arrays:
     """
     entities = read_columns(tables, "entities", _ENTITY_COLUMNS)
     edges = read_columns(tables, "relationships", _EDGE_COLUMNS)
-    units = read_columns(tables, "text_units", ("id", "text", "document_id", "relationship_ids"))
+    units = read_columns(tables, "text_units", ("id", "text", "relationship_ids"))
     entity_rows, unit_rows = _rows_of(entities["id"]), _rows_of(units["id"])
     folder = vectors_folder(tables, vectors)
     parts: dict[str, Mapping[str, NDArray[Any]]] = {
@@ -247,10 +249,8 @@ def _reports(tables: Path) -> Found:
 def _claims(tables: Path, titles: Sequence[str], unit_rows: RowOf) -> Found:
     """Return the claims and, for each entity, those about it; without claims, none."""
     rows: list[dict[str, Any]] = []
-    if (tables / "covariates.parquet").exists():
-        rows = read_rows(
-            tables, "covariates", ("human_readable_id", "text_unit_id", *CLAIM_FIELDS.values())
-        )
+    if has_table(tables, "covariates"):
+        rows = read_rows(tables, "covariates", _CLAIM_COLUMNS)
     about: dict[str, list[int]] = defaultdict(list)
     for number, row in enumerate(rows):
         about[row["subject_id"]].append(number)
@@ -278,7 +278,7 @@ def _places(tables: Path, units: Columns) -> Found:
 
 
 def _listed_places(tables: Path, units: Columns) -> Iterator[Sequence[Place]]:
-    if (tables / "sources.parquet").exists():
+    if has_table(tables, "sources"):
         places: dict[str, list[Place]] = defaultdict(list)
         for row in read_rows(tables, "sources", ("text_unit_id", "path", "page", "row")):
             place = Place(path=row["path"], page=row["page"], row=row["row"])
@@ -287,18 +287,27 @@ def _listed_places(tables: Path, units: Columns) -> Iterator[Sequence[Place]]:
         return
     documents = read_columns(tables, "documents", ("id", "title"))
     titles = dict(zip(documents["id"], documents["title"], strict=True))
-    for key in units["document_id"]:
-        yield (Place(path=titles[key]),) if titles.get(key) else ()
+    for keys in _documents_of(tables):
+        yield [Place(path=titles[key]) for key in keys if titles.get(key)]
+
+
+def _documents_of(tables: Path) -> list[list[str]]:
+    """Return the documents of each text unit; release 2 of the library listed several."""
+    several = "document_ids"
+    if several not in column_names(tables, "text_units"):
+        return [[key] for key in read_columns(tables, "text_units", ["document_id"])["document_id"]]
+    return [keys or [] for keys in read_columns(tables, "text_units", [several])[several]]
 
 
 def _vectors(folder: Path, table: str, rows: RowOf) -> Arrays:
     """Return a vector table; an index without rows for it has none."""
-    if not (folder / f"{table}.lance").is_dir():
+    stored = _stored_as(folder, table)
+    if stored is None:
         return {}
     import lancedb
 
     try:
-        content = lancedb.connect(str(folder)).open_table(table).to_arrow()
+        content = lancedb.connect(str(folder)).open_table(stored).to_arrow()
     except (OSError, ValueError, RuntimeError) as error:
         raise TableNotFoundError.of(
             f"the vectors {table!r} in {folder} cannot be read ({type(error).__name__})"
@@ -311,3 +320,14 @@ def _vectors(folder: Path, table: str, rows: RowOf) -> Arrays:
     if (found < 0).any():
         matrix, found = matrix[found >= 0], found[found >= 0]
     return Vectors.of(found, matrix).arrays
+
+
+def _stored_as(folder: Path, table: str) -> str | None:
+    """Return what a vector table is called; release 2 wrote ``default-entity-description``."""
+    if (folder / f"{table}.lance").is_dir():
+        return table
+    names = sorted(path.stem for path in folder.glob("*.lance"))
+    return next((name for name in names if _SEPARATORS.sub("_", name).endswith(f"_{table}")), None)
+
+
+_SEPARATORS = re.compile("[-.]")

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
 from holodeck.errors import TableNotFoundError
-from holodeck.lib.contracts import ProgressListener
+from holodeck.lib.contracts import IndexStatus, ProgressListener
 from holodeck.lib.graphrag import require_graphrag
 from holodeck.lib.graphrag.graph_index import GraphIndex
 from holodeck.lib.graphrag.indexer import GraphRAGIndexer
-from holodeck.lib.graphrag.open_index import open_generation
+from holodeck.lib.graphrag.open_index import open_foreign, open_generation
 from holodeck.lib.graphrag.search import SEARCH_MODES
 from holodeck.lib.graphrag.storage import GraphRAGStorage, IndexMetadata
 from holodeck.lib.graphrag.thinkers import SEARCH
@@ -86,15 +87,24 @@ class GraphRAGEngine(IndexEngine[IndexMetadata, GraphIndex]):
         if graphrag is not None and graphrag.search_model is not None:
             self._resources.check(graphrag.search_model, SEARCH)
 
+    def status(self) -> IndexStatus:
+        """Say what is indexed and how fresh it is; calls no model and opens no table."""
+        status = super().status()
+        # An index of others needs no documents here.
+        return replace(status, stale_reason=None) if self._folder.is_foreign else status
+
     def open_generation(self, record: IndexMetadata) -> GraphIndex:
-        """Open the tables and vectors that a record names."""
+        """Open the tables and vectors that a record names, or those of a foreign index."""
+        foreign = self._folder.foreign
+        if foreign is not None:
+            return open_foreign(foreign, self._folder.derived_file)
         try:
             return open_generation(*self._folder.generation_dirs(record.generation))
         except TableNotFoundError as error:
-            foreign = self._indexer.foreign_version(record)
-            if foreign is None:
+            version = self._indexer.foreign_version(record)
+            if version is None:
                 raise
-            raise TableNotFoundError.of(f"{error.damage}; {foreign}") from error
+            raise TableNotFoundError.of(f"{error.damage}; {version}") from error
 
     async def answer(
         self, content: GraphIndex, query: str, *, mode: str, answer: bool

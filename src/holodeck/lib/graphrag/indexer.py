@@ -10,7 +10,14 @@ from typing import ClassVar
 
 from holodeck.errors import IndexingError
 from holodeck.lib.chunking import ChunkEnds
-from holodeck.lib.contracts import EstimateRow, Failure, Progress, ProgressListener, RetryFailed
+from holodeck.lib.contracts import (
+    Estimate,
+    EstimateRow,
+    Failure,
+    Progress,
+    ProgressListener,
+    RetryFailed,
+)
 from holodeck.lib.graphrag.estimate import estimate_rows
 from holodeck.lib.graphrag.failures import failed_last_time, is_retried
 from holodeck.lib.graphrag.fingerprint import config_hash, shaping_settings
@@ -124,6 +131,45 @@ class GraphRAGIndexer(Indexer[IndexMetadata]):
     def shaping_settings(self) -> Mapping[str, str]:
         """Return every setting, prompt and version that shapes the index, by its YAML name."""
         return shaping_settings(self._resolved, self._resources)
+
+    async def build_index(
+        self, source_path: Path, force: bool = False, *, retry_failed: RetryFailed = False
+    ) -> IndexMetadata:
+        """Build or update the index, unless it is up to date; one of others stays as it is.
+
+        Raises:
+            ConfigError: An index of others was to be built anew.
+            IndexingError: As for every engine.
+        """
+        if not self.storage.is_foreign:
+            return await super().build_index(source_path, force, retry_failed=retry_failed)
+        if force:
+            self.storage.refuse_foreign()
+        self.built = False
+        return self.storage.published()
+
+    async def estimate(
+        self, source_path: Path, force: bool = False, *, retry_failed: RetryFailed = False
+    ) -> Estimate:
+        """Return what ``build_index`` would ask of models: nothing, for an index of others.
+
+        Raises:
+            ConfigError: An index of others was to be built anew.
+            SourceNotFoundError: As for every engine.
+        """
+        if not self.storage.is_foreign:
+            return await super().estimate(source_path, force, retry_failed=retry_failed)
+        if force:
+            self.storage.refuse_foreign()
+        return Estimate(reason=None)
+
+    def stale_reason(
+        self, source: Path, force: bool = False, retry_failed: RetryFailed = False
+    ) -> str | None:
+        """Return why the index must be built, or ``None``: up to date, or of others."""
+        if self.storage.is_foreign:
+            return None
+        return super().stale_reason(source, force, retry_failed)
 
     def paid_models(self) -> list[PaidModel]:
         """Return the indexing and the embedding model."""

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from holodeck.errors import TableNotFoundError
 from holodeck.lib.contracts import Claim, ContextClaim, ContextReport
 from holodeck.lib.documents import Place
+from holodeck.lib.graphrag.foreign import ForeignIndex
 from holodeck.lib.graphrag.graph_index import (
     PROMPTS_FILE,
     Communities,
@@ -32,14 +33,21 @@ from holodeck.lib.graphrag.local_lines import known_counts, line_tokens
 from holodeck.lib.graphrag.prompts import SEARCH_PROMPTS, read_prompts
 from holodeck.lib.graphrag.search_words import Names, SearchWords
 from holodeck.lib.graphrag.spread import Spread
-from holodeck.lib.graphrag.storage import DERIVED_FILE
+from holodeck.lib.graphrag.storage import DERIVED_FILE, GraphRAGStorage
 from holodeck.lib.graphrag.write_context import TokenCounts
 from holodeck.lib.indexes.arrays import Arrays, map_arrays, write_arrays
 from holodeck.lib.indexes.texts import Texts
 from holodeck.lib.ranking.vectors import Vectors
 from holodeck.lib.ranking.words import WordIndex
 
-__all__ = ["DERIVED_FILE", "derive_index", "open_generation", "open_index"]
+__all__ = [
+    "DERIVED_FILE",
+    "derive_index",
+    "open_foreign",
+    "open_generation",
+    "open_index",
+    "open_storage",
+]
 
 DERIVED_VERSION = "2"
 """Raised when the same tables give other arrays."""
@@ -91,6 +99,34 @@ def open_generation(tables: Path, vectors: Path) -> GraphIndex:
     return open_index(tables, vectors, tables / DERIVED_FILE)
 
 
+def open_foreign(foreign: ForeignIndex, derived: Path) -> GraphIndex:
+    """Open an index that the library's command line built; nothing is written beside it.
+
+    Raises:
+        TableNotFoundError: A table is missing or damaged, or of a release that is not understood.
+    """
+    try:
+        return open_index(foreign.tables, foreign.vectors, derived)
+    except TableNotFoundError as error:
+        raise TableNotFoundError(
+            f"{error.damage or error}; that index is of graphrag {foreign.version}, and HoloDeck "
+            "does not mend it: build it again with the library, or set another "
+            "graphrag.storage_dir to build one with HoloDeck"
+        ) from error
+
+
+def open_storage(storage: GraphRAGStorage) -> GraphIndex:
+    """Open the current index of a tool's folder, ours or a foreign one.
+
+    Raises:
+        TableNotFoundError: A table is missing or damaged.
+    """
+    foreign = storage.foreign
+    if foreign is not None:
+        return open_foreign(foreign, storage.derived_file)
+    return open_generation(storage.output_dir, storage.vectors_dir)
+
+
 def derive_index(tables: Path, vectors: Path) -> None:
     """Write what a search works on beside the tables of a generation of ours.
 
@@ -119,9 +155,11 @@ _END = 1 << 12
 def _about(tables: Path, vectors: Path) -> dict[str, str]:
     """Return what tells these tables and vectors from others, without reading them."""
     digest = hashlib.sha256()
-    for path in sorted(tables.glob("*.parquet")):
+    for path in sorted((*tables.glob("*.parquet"), *tables.glob("*/*.parquet"))):
+        if path.is_dir():
+            continue
         size = path.stat().st_size
-        digest.update(f"{path.name}:{size}:".encode())
+        digest.update(f"{path.relative_to(tables)}:{size}:".encode())
         with path.open("rb") as stream:
             stream.seek(max(0, size - _END))
             digest.update(stream.read())

@@ -12,7 +12,7 @@ from holodeck.lib.contracts import AnswerContext, AnswerSteps, RatingSteps
 from holodeck.lib.graphrag.cited import cited_records, shown_in
 from holodeck.lib.graphrag.graph_index import GraphIndex
 from holodeck.lib.graphrag.local_context import LocalQuestion, select_local
-from holodeck.lib.graphrag.open_index import open_generation
+from holodeck.lib.graphrag.open_index import open_storage
 from holodeck.lib.graphrag.select_reports import (
     ReportSelection,
     rated_reports,
@@ -56,6 +56,8 @@ NO_REPORTS = (
 
 NOTHING_FITS = "no record of the index fits the context: what was asked could not be looked up"
 
+_ANEW = ", or embed everything anew with 'holodeck index --force'"
+
 
 class BaseSearchEngine(ABC):
     """One mode of search.
@@ -93,7 +95,7 @@ class BaseSearchEngine(ABC):
             TableNotFoundError: A table is missing or damaged.
         """
         if self._index is None:
-            self._index = open_generation(self.storage.output_dir, self.storage.vectors_dir)
+            self._index = open_storage(self.storage)
 
     async def search(self, query: str, *, answer: bool = True) -> SearchResult:
         """Answer a question; without ``answer``, return context and sources only.
@@ -126,6 +128,11 @@ class BaseSearchEngine(ABC):
         Raises:
             SearchError: It cannot be compared with the vectors of the index.
         """
+        if index.entity_vectors is None:
+            raise SearchError(
+                f"the index of tool {self.tool_config.name!r} holds entities and no vectors of "
+                "them, which local search needs: ask with --mode global (search_mode: global)"
+            )
         due = index.vector_width
         embedder = self._resources.embedder(self._resolved.embedding, "embedding_model", width=due)
         vector: NDArray[np.float32] = (await embedder.embed([question]))[0]
@@ -133,8 +140,8 @@ class BaseSearchEngine(ABC):
             raise SearchError(
                 f"the embedding model {embedder.name!r} ({embedder.provider}) gives vectors of "
                 f"{len(vector)} numbers, and the index of tool {self.tool_config.name!r} holds "
-                f"vectors of {due}: name the model that it was built with as embedding_model, or "
-                "embed everything anew with 'holodeck index --force'"
+                f"vectors of {due}: name the model that it was built with as embedding_model"
+                f"{'' if self.storage.is_foreign else _ANEW}"
             )
         return vector
 

@@ -18,11 +18,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from holodeck.errors import TableNotFoundError
+from holodeck.errors import ConfigError, TableNotFoundError
 from holodeck.lib.contracts import BuildAccount
 from holodeck.lib.documents import OWN_FOLDER_MARK
+from holodeck.lib.foreign_tables import find_foreign_tables, table_files
+from holodeck.lib.graphrag.foreign import ForeignIndex, find_foreign
 from holodeck.lib.indexes.folder import IndexFolder
+from holodeck.lib.indexes.leases import Lease, NoLease
 from holodeck.lib.indexes.record import IndexRecord
+from holodeck.lib.paths import resolve_own_dir
 from holodeck.lib.readers.options import read_options
 from holodeck.lib.readers.source import source_hash
 from holodeck.models.config import ExecutionConfig
@@ -38,7 +42,6 @@ DERIVED_FILE = "search.arrays"
 """What a search works on, beside the tables of our own generations."""
 
 ENTITY_VECTORS = "entity_description.lance"
-_OLD_PREFIX = "create_final_"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,12 +123,32 @@ class GraphRAGStorage(IndexFolder[IndexMetadata]):
     @property
     def output_dir(self) -> Path:
         """The folder that holds the current tables."""
-        return self._current(self.OUTPUT_DIR)
+        return find_foreign_tables(self.root) or self._current(self.OUTPUT_DIR)
 
     @property
     def vectors_dir(self) -> Path:
         """The LanceDB folder of the current generation."""
-        return self._current(self.VECTORS_DIR)
+        foreign = self.foreign
+        return self._current(self.VECTORS_DIR) if foreign is None else foreign.vectors
+
+    @property
+    def is_foreign(self) -> bool:
+        """Whether the library's own command line built the index that is here."""
+        return find_foreign_tables(self.root) is not None
+
+    @property
+    def foreign(self) -> ForeignIndex | None:
+        """The index that the library's own command line built here; ``None``: there is none.
+
+        Raises:
+            TableNotFoundError: A table of it cannot be read.
+        """
+        return find_foreign(self.root)
+
+    @property
+    def derived_file(self) -> Path:
+        """Where what is derived of a foreign index lies: in a folder of ours."""
+        return resolve_own_dir(self._tool, self._base_dir) / "foreign" / DERIVED_FILE
 
     @property
     def cache_dir(self) -> Path:
@@ -138,7 +161,8 @@ class GraphRAGStorage(IndexFolder[IndexMetadata]):
         An explicit ``storage_dir`` has its own, unless ``execution.cache_dir`` names one.
         """
         graphrag = self._tool.graphrag
-        if execution.cache_dir is None and graphrag is not None and graphrag.storage_dir:
+        named = graphrag is not None and graphrag.storage_dir
+        if execution.cache_dir is None and named and not self.is_foreign:
             return self.root / self.CACHE_DIR
         return super().cache_dir_for(execution)
 
@@ -148,7 +172,7 @@ class GraphRAGStorage(IndexFolder[IndexMetadata]):
         return self.record_path
 
     def _current(self, folder: str) -> Path:
-        metadata = self.get_metadata()
+        metadata = super().record()
         root = self.storage_dir / folder
         return root / metadata.generation if metadata and metadata.generation else root
 
@@ -157,12 +181,32 @@ class GraphRAGStorage(IndexFolder[IndexMetadata]):
         tables, vectors = self.generations.folders(generation)
         return tables, vectors
 
+    def lease(self, generation: str) -> Lease:
+        """Keep a generation from being swept; what others built never is."""
+        return super().lease(generation) if generation else NoLease()
+
+    def refuse_foreign(self) -> None:
+        """Let nothing be written beside an index of others.
+
+        Raises:
+            ConfigError: There is one.
+        """
+        foreign = self.foreign
+        if foreign is not None:
+            raise ConfigError(
+                f"{foreign.tables} holds an index that graphrag {foreign.version} built, which is "
+                "only read: set another graphrag.storage_dir to build one with HoloDeck",
+                field=self.setting,
+            )
+
     def ensure_directories(self) -> None:
         """Create the folders, that of the reply cache too, and mark those that are ours.
 
         Raises:
-            ConfigError: Something that is not a folder is in the way, or it cannot be written.
+            ConfigError: Something that is not a folder is in the way, or it cannot be written; or
+                an index of others is there.
         """
+        self.refuse_foreign()
         self.create()
         self.make(self.cache_dir)
         (self.cache_dir / OWN_FOLDER_MARK).touch()
@@ -197,6 +241,31 @@ class GraphRAGStorage(IndexFolder[IndexMetadata]):
         """Return the commit record, or ``None`` (with a warning when it is damaged)."""
         return self.record()
 
+    def record(self) -> IndexMetadata | None:
+        """Return the commit record, or what the tables of a foreign index say of it.
+
+        Raises:
+            TableNotFoundError: A table of a foreign index cannot be read.
+        """
+        foreign = self.foreign
+        if foreign is None:
+            return super().record()
+        return IndexMetadata(
+            tool_name=self.tool_name,
+            source_path="",
+            source_hash="",
+            indexed_at=foreign.indexed_at,
+            file_count=foreign.rows["documents"],
+            document_count=foreign.rows["documents"],
+            text_unit_count=foreign.rows["text_units"],
+            entity_count=foreign.rows["entities"],
+            relationship_count=foreign.rows["relationships"],
+            community_count=foreign.rows["communities"],
+            report_count=foreign.rows["community_reports"],
+            graphrag_version=foreign.version,
+            warnings=(foreign.notice,),
+        )
+
     def save_metadata(self, metadata: IndexMetadata) -> None:
         """Commit: replace the record in one step, so that a reader sees the old or the new."""
         self.commit(metadata)
@@ -210,8 +279,10 @@ class GraphRAGStorage(IndexFolder[IndexMetadata]):
     def needs_reindex(self, source_path: Path) -> bool:
         """Tell whether there is no whole index, or the documents changed since it was built.
 
-        Settings are not looked at.
+        Settings are not looked at. An index of others is never built anew.
         """
+        if self.is_foreign:
+            return False
         metadata = self.get_metadata()
         return (
             metadata is None
@@ -220,7 +291,12 @@ class GraphRAGStorage(IndexFolder[IndexMetadata]):
         )
 
     def clear_index(self) -> None:
-        """Delete the index and keep the reply cache, which was paid for."""
+        """Delete the index and keep the reply cache, which was paid for.
+
+        Raises:
+            ConfigError: The index is of others.
+        """
+        self.refuse_foreign()
         self.metadata_path.unlink(missing_ok=True)
         self.ledger.clear()
         self.sweep()
@@ -230,15 +306,7 @@ class GraphRAGStorage(IndexFolder[IndexMetadata]):
 
     def _table_files(self, table: str) -> list[Path]:
         """Return the files of a table, in today's or in the older ``create_final_*`` spelling."""
-        name = table.removeprefix(_OLD_PREFIX)
-        for spelling in (name, _OLD_PREFIX + name):
-            file = self.output_dir / f"{spelling}.parquet"
-            if file.is_file() and file.stat().st_size:
-                return [file]
-            parts = sorted((self.output_dir / spelling).glob("*.parquet"))
-            if parts:
-                return parts
-        return []
+        return table_files(self.output_dir, table)
 
     def load_table(self, table_name: str) -> pd.DataFrame:
         """Return a table of the current index.

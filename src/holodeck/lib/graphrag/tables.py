@@ -14,11 +14,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from holodeck.errors import TableNotFoundError
+from holodeck.lib.foreign_tables import table_files
+from holodeck.lib.graphrag.foreign import built_by
 
 __all__ = [
     "ALWAYS",
     "OURS",
     "SCHEMAS",
+    "column_names",
+    "has_table",
     "read_columns",
     "read_rows",
     "write_rows",
@@ -211,19 +215,34 @@ def read_columns(folder: Path, table: str, columns: Sequence[str]) -> dict[str, 
     return {name: content[name].to_pylist() for name in columns}
 
 
+def has_table(folder: Path, table: str) -> bool:
+    """Tell whether a table is there, in either spelling."""
+    return bool(table_files(folder, table))
+
+
+def column_names(folder: Path, table: str) -> list[str]:
+    """Return the columns that a table has.
+
+    Raises:
+        TableNotFoundError: The table is missing or damaged.
+    """
+    names: list[str] = _read(folder, table, None).column_names
+    return names
+
+
 def _read(folder: Path, table: str, columns: Sequence[str] | None) -> pa.Table:
-    path = folder / f"{table}.parquet"
+    files = table_files(folder, table) or [folder / f"{table}.parquet"]
     try:
-        known = pq.read_schema(path).names
+        known = pq.read_schema(files[0]).names
         missing = [name for name in columns or () if name not in known]
-        content = None if missing else pq.read_table(path, columns=list(columns or known))
+        content = None if missing else pq.read_table(files, columns=list(columns or known))
     except (OSError, pa.ArrowException) as error:
         raise TableNotFoundError.of(
-            f"table {table!r} cannot be read from {path} ({type(error).__name__})"
+            f"table {table!r} cannot be read from {files[0]} ({type(error).__name__})"
         ) from error
     if content is None:
         raise TableNotFoundError.of(
             f"table {table!r} in {folder} has no column {', '.join(map(repr, missing))}: it was "
-            "built by a version of graphrag that is not supported here"
+            f"built by graphrag {built_by(folder)}, and indexes of 2.x and 3.x can be read"
         )
     return content

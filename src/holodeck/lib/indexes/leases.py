@@ -15,7 +15,7 @@ try:
 except ImportError:  # Windows: an open file cannot be deleted there, which serves the same end
     fcntl = None  # type: ignore[assignment]
 
-__all__ = ["Lease", "delete_unless_leased", "is_leased", "make_lease_file"]
+__all__ = ["Lease", "NoLease", "delete_unless_leased", "is_leased", "make_lease_file"]
 
 _LEASE_FILE = ".lease"
 
@@ -45,6 +45,13 @@ class Lease:
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
+
+
+class NoLease(Lease):
+    """Of what is never swept: nothing is locked, and nothing written."""
+
+    def __init__(self) -> None:
+        self._descriptor = None
 
 
 def make_lease_file(folder: Path) -> None:

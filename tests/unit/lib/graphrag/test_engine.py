@@ -9,16 +9,17 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from holodeck.lib.contracts import Answer, AnswerContext, ContextReport
 from holodeck.lib.graphrag.engine import GraphRAGEngine
 from holodeck.lib.graphrag.storage import GraphRAGStorage, IndexMetadata
-from holodeck.lib.graphrag.tables import ALWAYS, write_rows
+from holodeck.lib.graphrag.tables import ALWAYS, write_rows, write_vectors
 from holodeck.lib.results import SearchResult
 from holodeck.models.tool import VectorstoreTool
 from holodeck.testing.resources import FixedResources
-from holodeck.testing.words import WordEmbedder
+from holodeck.testing.words import WordEmbedder, word_vector
 
 pytestmark = pytest.mark.unit
 
@@ -57,6 +58,8 @@ def publish(folder: Path, generation: str, text: str) -> None:
     unit = {"id": "u", "human_readable_id": 0, "text": text, "document_id": "d"}
     write_rows(tables, "text_units", [unit])
     write_rows(tables, "sources", [{"text_unit_id": "u", "path": "a.txt"}])
+    row = np.array([word_vector("Ann:", 256)], dtype=np.float32)
+    write_vectors(vectors, "entity_description", ["e"], [row], 256)
     (tables / "prompts.json").write_text("{}", encoding="utf-8")
     storage.save_metadata(
         IndexMetadata(

@@ -5,13 +5,15 @@ Document ``n`` says that person ``n`` visited Orion; a last one names nobody.
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from holodeck.lib.contracts import Answer, AnswerContext, ContextReport
+from holodeck.lib.contracts import Answer, AnswerContext, ChatRequest, ContextReport
 from holodeck.lib.graphrag.graph_index import GraphIndex
 from holodeck.lib.graphrag.local_context import (
     RANKINGS,
@@ -20,12 +22,15 @@ from holodeck.lib.graphrag.local_context import (
     select_local,
 )
 from holodeck.lib.graphrag.open_index import open_index
+from holodeck.lib.graphrag.prompted_answer import PromptedAnswerSteps
 from holodeck.lib.graphrag.search import GlobalSearchEngine
 from holodeck.lib.graphrag.storage import GraphRAGStorage
 from holodeck.lib.graphrag.tables import write_rows, write_vectors
 from holodeck.lib.graphrag.values import LOCAL_VALUES
 from holodeck.lib.tokens import count_tokens
+from holodeck.models.llm import ModelSettings
 from holodeck.models.tool import VectorstoreTool
+from holodeck.testing import ScriptedChat
 from holodeck.testing.resources import FixedResources
 from holodeck.testing.words import WordEmbedder, word_vector
 
@@ -157,3 +162,51 @@ async def test_one_global_answer_cites_many_documents(index: GraphIndex) -> None
     assert [source.path for source in result.sources][: len(cited)] == cited
     assert len(result.sources) == DOCUMENTS
     assert len(result.references["Reports"]) == len(cited) == 40
+
+
+class Reading(ScriptedChat):
+    """A model that makes a point of every report it is shown, and keeps every point."""
+
+    def __init__(self) -> None:
+        super().__init__(self.read)
+
+    def read(self, request: ChatRequest) -> str:
+        shown = request.messages[0].content
+        if request.purpose == "reduce":
+            return " ".join(
+                re.findall(r"Person \d+ visited Orion \[Data: Reports \(\d+\)\]", shown)
+            )
+        points = [
+            {"description": f"{person} visited Orion [Data: Reports ({number})]", "score": 50}
+            for number, person in re.findall(r"^(\d+)\|(Person \d+)\|", shown, re.MULTILINE)
+        ]
+        return json.dumps({"points": points})
+
+
+async def test_one_global_answer_over_many_batches_cites_every_document(index: GraphIndex) -> None:
+    """Map, fence and reduce lose no reference: 120 documents, each cited through its report."""
+    chat = Reading()
+    steps = PromptedAnswerSteps(
+        chat=chat,
+        settings=ModelSettings(provider="ollama", name="m", context_size=3_000),
+        prompts={
+            "local": "",
+            "map": "{context_data} {max_length}",
+            "reduce": "{report_data} {response_type} {max_length}",
+        },
+        response_type="one paragraph",
+    )
+    config = VectorstoreTool(name="t", source="x", engine="graphrag")
+    engine = GlobalSearchEngine(
+        config,
+        GraphRAGStorage(config),
+        resources=FixedResources(embedder=WordEmbedder(), steps=steps),
+        index=index,
+    )
+    result = await engine.search("Who visited Orion?")
+
+    assert sum(request.purpose == "map" for request in chat.requests) > 1
+    assert sorted(map(int, result.references["Reports"])) == list(range(DOCUMENTS))
+    assert result.reference_sources["Reports"]["77"] == ["77.txt"]
+    assert {source.path for source in result.sources} == {f"{n}.txt" for n in range(DOCUMENTS)}
+    assert result.notes == ()
