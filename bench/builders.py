@@ -42,7 +42,7 @@ async def ours(docs: Path, work: Path, url: str, settings: dict[str, Any]) -> No
         engine="graphrag",
         source=str(docs),
         graphrag=GraphRAGConfig.model_validate(
-            {"chunk_size": CHUNK, "chunk_overlap": 0, "max_gleanings": 1, **settings}
+            {"chunk_size": CHUNK, "chunk_overlap": 0, **settings}
         ),
     )
     model = LLMProvider.model_validate(

@@ -20,7 +20,7 @@ pytest.importorskip("graphrag", reason="needs the extra graphrag")
 
 import lancedb
 import pyarrow.parquet as pq
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from holodeck.testing import ModelServer
@@ -39,6 +39,8 @@ SHAPING: dict[str, tuple[object, ...]] = {
     "entity_types": (["person"], ["person", "thing"]),
     "summary_threshold": (200, 5),
     "skip_claim_extraction": (True, False),
+    "profile": ("full", "lean"),
+    "report_threshold": (0, 60),
 }
 NEUTRAL: dict[str, tuple[object, ...]] = {
     "search_mode": ("local", "global"),
@@ -46,7 +48,7 @@ NEUTRAL: dict[str, tuple[object, ...]] = {
     "search_model": ({"name": "gpt-4o"}, {"name": "gpt-4o-mini"}),
 }
 FIRST = {name: values[0] for name, values in (SHAPING | NEUTRAL).items()} | {"chunk_overlap": 4}
-UNTOLD = ("generation", "indexed_at", "calls", "source_path", "files")
+UNTOLD = ("generation", "indexed_at", "calls", "source_path", "files", "spending")
 """What an index says of its build and not of its content."""
 
 _sentence = st.builds(
@@ -67,6 +69,18 @@ _step = st.one_of(
     st.tuples(st.just("set"), _setting),
 )
 HISTORIES = st.lists(_step, min_size=1, max_size=5)
+
+EVERY_STEP: list[tuple[Any, ...]] = [
+    ("write", "b.md", "Ann Lee built Vega. Bob Ray runs Orion. Cara Fox sold Lyra."),
+    ("move", "b.md", "sub/c.txt"),
+    ("copy", "a.txt", "e.txt"),
+    ("set", ("skip_claim_extraction", False)),
+    ("set", ("profile", "lean")),
+    ("set", ("search_mode", "global")),
+    ("delete", "a.txt"),
+    ("delete", "e.txt"),
+]
+"""A history that is always walked."""
 
 Step = tuple[Any, ...]
 Built = dict[str, Any]  # Any: JSON
@@ -218,7 +232,8 @@ class History:
 
     def new_extractions(self, built: Built) -> int:
         """Return how many texts of the index were never extracted before with these settings."""
-        prompt = json.dumps([self.chosen["entity_types"], self.chosen["max_gleanings"]])
+        names = ("entity_types", "max_gleanings", "profile")
+        prompt = json.dumps([self.chosen[name] for name in names])
         units = pq.read_table(Path(built["tables"]) / "text_units.parquet", columns=["text"])
         now = {(prompt, text) for text in units["text"].to_pylist()}
         new = now - self.extracted
@@ -263,7 +278,44 @@ def _units(request: ServerRequest) -> list[str]:
     )
 
 
+def test_what_was_deleted_or_edited_answers_no_more(
+    server: ModelServer, builder: Builder, tmp_path: Path
+) -> None:
+    """It is gone from every table, the vectors and the search; deleting alone is an update too."""
+    history = History(tmp_path)
+    history.apply(("write", "a.txt", "Ann Lee runs Orion."))
+    history.apply(("write", "b.txt", "Bob Ray runs Vega."))
+    names = [named(builder.build(tmp_path, history.chosen))]
+    history.apply(("write", "a.txt", "Cara Fox runs Orion."))
+    names.append(named(builder.build(tmp_path, history.chosen)))
+    history.apply(("delete", "b.txt"))
+    server.reset_counts()
+    built = builder.build(tmp_path, history.chosen)
+    asked = {request.kind for request in server.requests}
+
+    assert [*names, named(built)] == [
+        {"ANN LEE", "BOB RAY", "ORION", "VEGA"},
+        {"BOB RAY", "CARA FOX", "ORION", "VEGA"},
+        {"CARA FOX", "ORION"},
+    ]
+    tables = Path(built["tables"]).glob("*.parquet")
+    said = " ".join(str(pq.read_table(path).to_pylist()) for path in tables).upper()
+    assert not [name for name in ("BOB", "VEGA", "ANN") if name in said]
+    assert "CARA FOX" in said
+    assert not asked & {"extract", "glean", "summarize"}
+    assert not dangling(built, history.docs)
+    vectors = lancedb.connect(built["vectors"]).open_table("entity_description").to_arrow()
+    assert vectors.num_rows == 2
+
+
+def named(built: Built) -> set[str]:
+    """Return the names of the entities."""
+    entities = pq.read_table(Path(built["tables"]) / "entities.parquet", columns=["title"])
+    return {str(title).upper() for title in entities["title"].to_pylist()}
+
+
 @given(steps=HISTORIES)
+@example(steps=EVERY_STEP)
 @settings(
     max_examples=3,
     deadline=None,

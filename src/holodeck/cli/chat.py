@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from holodeck.cli.agents import check_agent, load
+from holodeck.cli.interrupts import raise_interrupts
 from holodeck.cli.options import AgentArgument, AgentOption, JsonOption, chosen_agent
 from holodeck.cli.progress import show_progress
 from holodeck.cli.session import Session
@@ -44,7 +45,7 @@ def chat(
         raise typer.BadParameter("--force and --no-index exclude each other: give one")
     loaded = load(session, chosen_agent(agent_option, agent_argument))
     check_agent(loaded, to_write=False)
-    with asyncio.Runner() as runner:
+    with raise_interrupts(), asyncio.Runner() as runner:
         agent = _prepared(session, loaded, runner, force=force, no_index=no_index)
         try:
             talk = Talk(session, agent, runner, as_json=as_json)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,6 +14,7 @@ from holodeck.cli.output import show, show_json
 from holodeck.cli.progress import show_progress
 from holodeck.cli.session import Session
 from holodeck.cli.summary import status_json, status_lines
+from holodeck.cli.work import carry_out
 
 if TYPE_CHECKING:
     from holodeck.config.loader import LoadedAgent
@@ -72,7 +72,7 @@ def index(
     check_agent(agent, tool_name)
     done: list[dict[str, Any]] = []  # Any: JSON
     for config in configs:
-        built, state = asyncio.run(
+        built, state = carry_out(
             _index(session, agent, config.name, force=force, retried=retried, wait=wait)
         )
         if built:
@@ -111,7 +111,7 @@ def _estimate(
     """Say what building each tool's index will cost."""
     found: list[dict[str, Any]] = []  # Any: JSON
     for config in configs:
-        estimate = asyncio.run(_estimated(agent, config.name, force=force, retried=retried))
+        estimate = carry_out(_estimated(agent, config.name, force=force, retried=retried))
         found.append({"name": config.name, **estimate_json(estimate)})
         if not as_json:
             why = f"would be built ({estimate.reason})" if estimate.reason else "up to date"

@@ -10,6 +10,8 @@ from typing import Any, TextIO
 
 import typer
 
+from holodeck.errors import HolodeckError
+
 __all__ = [
     "ReaderGoneError",
     "prepare_streams",
@@ -55,8 +57,8 @@ def say(text: str) -> None:
     """Tell the user something that is not the result."""
     try:
         print(_printable(text), file=sys.stderr, flush=True)  # noqa: T201  # the door to stderr
-    except BrokenPipeError:
-        _discard(sys.stderr)  # nobody listens; the work goes on
+    except OSError:
+        _discard(sys.stderr)  # nobody listens, or the disk is full; the work goes on
 
 
 def say_error(message: str) -> None:
@@ -74,6 +76,9 @@ def _write_result(text: str, end: str = "\n") -> None:
     except BrokenPipeError as error:
         _discard(sys.stdout)
         raise ReaderGoneError from error
+    except OSError as error:
+        _discard(sys.stdout)
+        raise HolodeckError(f"the result could not be written: {error.strerror}") from error
 
 
 def _discard(stream: TextIO) -> None:

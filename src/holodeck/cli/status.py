@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING
 
 import typer
@@ -12,6 +11,7 @@ from holodeck.cli.options import AgentOption, JsonOption, ToolOption, chosen_age
 from holodeck.cli.output import show, show_json
 from holodeck.cli.session import Session
 from holodeck.cli.summary import status_json, status_lines
+from holodeck.cli.work import carry_out
 
 if TYPE_CHECKING:
     from holodeck.lib.contracts import IndexStatus
@@ -33,7 +33,7 @@ def status(
     for config in agent.tool_configs(tool_name):
         tool = agent.tool(config.name)
         found.append((config, tool.status()))
-        asyncio.run(tool.close())
+        carry_out(tool.close())
     if as_json:
         show_json({"tools": [status_json(config, state) for config, state in found]})
         return

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +15,7 @@ from holodeck.cli.options import AgentArgument, AgentOption, JsonOption, chosen_
 from holodeck.cli.output import say, say_error, show, show_json
 from holodeck.cli.progress import show_progress
 from holodeck.cli.session import Session
+from holodeck.cli.work import carry_out
 from holodeck.errors import ConfigError, CostLimitError
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def test(
     how = _How(
         parallel=parallel, force=force, no_index=no_index, is_silent=session.is_quiet or as_json
     )
-    runs = [asyncio.run(_run(session, each, label, cases, how)) for label, each in variants]
+    runs = [carry_out(_run(session, each, label, cases, how)) for label, each in variants]
     if not no_history:
         from holodeck.lib.test_runner.history import keep_run
 

@@ -604,6 +604,7 @@ class BuildAccount:
         chunks: ``done``, ``repaired``, ``empty`` and ``failed`` chunks.
         repairs: What was mended in replies, and how often.
         dropped: Records that could not be used, by reason.
+        claims: Claims that the index holds.
         merged: Spellings of names that were joined to another spelling.
         isolated: Entities without relationships.
         reports_missing: Communities whose report could not be written.
@@ -613,6 +614,7 @@ class BuildAccount:
     chunks: Mapping[str, int] = field(default_factory=dict)
     repairs: Mapping[str, int] = field(default_factory=dict)
     dropped: Mapping[str, int] = field(default_factory=dict)
+    claims: int = 0
     merged: int = 0
     isolated: int = 0
     reports_missing: int = 0

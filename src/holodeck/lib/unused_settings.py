@@ -189,6 +189,12 @@ def _of_indexing_by_rules(
                 f"{', '.join(known)}: {_OTHER_INDEXING}",
                 field=f"graphrag.entity_types[{number}]",
             )
+    if graph.profile == "lean":
+        yield ConfigError(
+            f"profile: lean has no effect with {whose}, whose rules cost nothing: "
+            f"{_OTHER_INDEXING}",
+            field="graphrag.profile",
+        )
     if "max_gleanings" in graph.model_fields_set:
         yield ConfigError(
             f"max_gleanings has no effect with {whose}, whose rules find all they can in one "

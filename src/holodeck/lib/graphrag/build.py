@@ -42,6 +42,7 @@ class Build:
         max_failed_share: Share of the chunks that may fail.
         summarize: When several descriptions of one thing become one.
         summary_threshold: Tokens of joined descriptions that are kept as they are.
+        report_threshold: Tokens of a community's records that are quoted as its report.
         communities: How entities are grouped.
         known_failures: What failed in the last build and is not asked for again.
         counts: What the summary says, filled in by the steps.
@@ -62,6 +63,7 @@ class Build:
     max_failed_share: float = 0.05
     summarize: Literal["auto", "always"] = "auto"
     summary_threshold: int = 200
+    report_threshold: int = 0
     communities: Scheme = "stable"
     known_failures: Mapping[tuple[str, str], Failure] = field(default_factory=dict)
     counts: dict[str, int] = field(default_factory=dict)
@@ -83,6 +85,7 @@ class Build:
             chunks=dict(self.chunks),
             repairs=dict(sorted(self.repairs.items())),
             dropped=dict(sorted(self.dropped.items())),
+            claims=self.counts.get("claims", 0),
             merged=self.counts.get("merged_entities", 0),
             isolated=self.counts.get("isolated_entities", 0),
             reports_missing=self.counts.get("reports_missing", 0),
@@ -127,7 +130,7 @@ STEPS: tuple[Step, ...] = (
     Step(
         workflow="create_community_reports",
         function="holodeck.lib.graphrag.reports:write_reports",
-        version=4,
+        version=5,
     ),
     Step(
         workflow="generate_text_embeddings",

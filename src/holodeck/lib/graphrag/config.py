@@ -109,13 +109,13 @@ def _indexing(graphrag: GraphRAGConfig) -> Settings:
         "extract_graph": {
             "completion_model_id": "indexing",
             "entity_types": list(graphrag.entity_types or DEFAULT_ENTITY_TYPES),
-            "max_gleanings": graphrag.max_gleanings,
+            "max_gleanings": graphrag.gleanings,
         },
         "summarize_descriptions": {"completion_model_id": "indexing"},
         "extract_claims": {
             "enabled": not graphrag.skip_claim_extraction,
             "completion_model_id": "indexing",
-            "max_gleanings": graphrag.max_gleanings,
+            "max_gleanings": graphrag.gleanings,
         },
         "cluster_graph": {"max_cluster_size": MAX_COMMUNITY_SIZE, "use_lcc": False},
         "community_reports": {

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cache
 
 from holodeck.lib.contracts import EstimateRow, Span
 from holodeck.lib.graphrag.community_context import MAX_INPUT_TOKENS
@@ -27,8 +26,8 @@ from holodeck.lib.graphrag.expect import (
     extraction_reply,
     names_in,
 )
-from holodeck.lib.graphrag.prompts import INDEX_PROMPTS, read_prompts
 from holodeck.lib.graphrag.rehearse import MARK, Rehearsal
+from holodeck.lib.graphrag.thinkers import index_prompts
 from holodeck.lib.graphrag.untrusted import DATA_NOTICE
 from holodeck.lib.resources import ResolvedTool
 from holodeck.lib.tokens import count_tokens
@@ -63,6 +62,7 @@ class _Estimating:
         self._found = rehearsal
         self._graphrag = resolved.tool.graphrag or GraphRAGConfig()
         self._resolved = resolved
+        self._prompts = index_prompts(self._graphrag)
         model = self._graphrag.indexing_model
         self._longest = math.inf if model is None else model.max_tokens or math.inf
         self._names = names_in(rehearsal.open_texts)
@@ -114,7 +114,7 @@ class _Estimating:
         calls, tokens = self._counted("glean")
         if not calls:
             return _Step(calls=NOTHING, input_tokens=NOTHING)
-        most = self._graphrag.max_gleanings
+        most = self._graphrag.gleanings
         # Of more than one pass, one and the question whether there is more were rehearsed.
         times = 1 if most == 1 else (2 * most - 1) / 2
         high = calls * times
@@ -133,7 +133,7 @@ class _Estimating:
     def _summarize(self) -> _Step:
         calls, tokens = self._counted("summarize")
         more = self._more_summaries()
-        template = _template("summarize")
+        template = self._template("summarize")
         return _Step(
             calls=Span(low=calls, high=calls + more),
             input_tokens=Span(low=tokens, high=tokens + more * (template + SUMMARY_INPUT.high)),
@@ -163,11 +163,14 @@ class _Estimating:
         if not self._is_open:
             calls = Span.exactly(len(asked))
             low: float = sum(each.input_tokens for each in asked)
-            high = sum(_longest_report_prompt(each) for each in asked)
+            template = self._template("report")
+            high = sum(_longest_report_prompt(each, template) for each in asked)
         else:
-            template = _template("report")
+            template = self._template("report")
+            # Any of them may be so small that its records are its report.
+            least = 0 if self._graphrag.quoted_tokens else COMMUNITIES.low
             more = Span(
-                low=self._names.distinct.low * ENTITIES.low * COMMUNITIES.low,
+                low=self._names.distinct.low * ENTITIES.low * least,
                 high=self._names.distinct.high * ENTITIES.high * COMMUNITIES.high,
             )
             calls = Span(low=more.low, high=self._found.communities + more.high)
@@ -242,20 +245,18 @@ class _Estimating:
         requests = self._found.requests(purpose)
         return len(requests), sum(each.input_tokens for each in requests)
 
+    def _template(self, name: str) -> int:
+        """Return the tokens of a prompt in which nothing stands yet."""
+        return count_tokens(DATA_NOTICE + self._prompts[name])
+
     def _cut(self, tokens: Span, calls: float) -> Span:
         """Return tokens of replies, none longer than the settings allow."""
         most = self._longest * calls if calls else 0.0
         return Span(low=min(tokens.low, most), high=min(tokens.high, most))
 
 
-def _longest_report_prompt(asked: Asked) -> float:
+def _longest_report_prompt(asked: Asked, template: int) -> float:
     """Return how long a prompt may become once what it waits for is there."""
     marks = asked.request.messages[0].content.count(MARK)
-    most = max(_template("report") + MAX_INPUT_TOKENS, asked.input_tokens)
+    most = max(template + MAX_INPUT_TOKENS, asked.input_tokens)
     return min(asked.input_tokens + marks * SUMMARY_REPLY.high, most)
-
-
-@cache
-def _template(name: str) -> int:
-    """Return the tokens of a prompt in which nothing stands yet."""
-    return count_tokens(DATA_NOTICE + read_prompts(INDEX_PROMPTS)[name])

@@ -6,8 +6,7 @@ from holodeck.lib.chunking import CHUNKING_VERSION
 from holodeck.lib.documents import content_id
 from holodeck.lib.graphrag.build import STEPS
 from holodeck.lib.graphrag.library import library_version
-from holodeck.lib.graphrag.prompts import INDEX_PROMPTS, read_prompts
-from holodeck.lib.graphrag.thinkers import steps_version
+from holodeck.lib.graphrag.thinkers import index_prompts, steps_version
 from holodeck.lib.indexes.settings import as_settings, changed_settings, config_hash
 from holodeck.lib.readers import READERS_VERSION
 from holodeck.lib.resources import ResolvedTool, Resources
@@ -33,15 +32,17 @@ def shaping_settings(resolved: ResolvedTool, resources: Resources) -> dict[str, 
         "graphrag.chunk_size": graphrag.chunk_size,
         "graphrag.chunk_overlap": graphrag.chunk_overlap,
         "graphrag.entity_types": list(graphrag.entity_types or DEFAULT_ENTITY_TYPES),
-        "graphrag.max_gleanings": graphrag.max_gleanings,
+        "graphrag.profile": graphrag.profile,
+        "graphrag.max_gleanings": graphrag.gleanings,
         "graphrag.skip_claim_extraction": graphrag.skip_claim_extraction,
         "graphrag.summarize": graphrag.summarize,
         "graphrag.summary_threshold": graphrag.summary_threshold,
+        "graphrag.report_threshold": graphrag.quoted_tokens,
         "graphrag.communities": graphrag.communities,
         "graphrag.embedding_model": resolved.embedding_id,
         "tokenizer": ENCODING_NAME,
         "graphrag library": library_version(),
-        "prompts": content_id(*(read_prompts(INDEX_PROMPTS).values())),
+        "prompts": content_id(*index_prompts(graphrag).values()),
         "readers": READERS_VERSION,
         "chunking": CHUNKING_VERSION,
         "thinking": steps_version(resolved, resources),

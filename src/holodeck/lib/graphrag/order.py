@@ -138,6 +138,7 @@ async def _run_order(
         max_failed_share=graphrag.max_failed_share,
         summarize=graphrag.summarize,
         summary_threshold=graphrag.summary_threshold,
+        report_threshold=graphrag.quoted_tokens,
         communities=graphrag.communities,
         known_failures={(each.what, each.id): each for each in order.known_failures},
     )

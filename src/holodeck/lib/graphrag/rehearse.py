@@ -106,6 +106,7 @@ async def rehearse(
             max_failed_share=1.0,
             summarize=graphrag.summarize,
             summary_threshold=graphrag.summary_threshold,
+            report_threshold=graphrag.quoted_tokens,
             communities=graphrag.communities,
             known_failures={(each.what, each.id): each for each in known_failures},
         )

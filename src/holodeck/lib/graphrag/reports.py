@@ -20,8 +20,10 @@ from holodeck.lib.graphrag.community_context import (
     report_text,
 )
 from holodeck.lib.graphrag.failures import KEPT, MEND, failure_of, summed_up
+from holodeck.lib.graphrag.quoted_report import quoted_report
 from holodeck.lib.graphrag.tables import read_rows, write_rows
 from holodeck.lib.graphrag.write_context import report_context
+from holodeck.lib.tokens import is_longer_than
 
 __all__ = ["MAX_INPUT_TOKENS", "report_text", "write_reports"]
 
@@ -122,6 +124,8 @@ async def _write(
     ]
     numbered = community_context(members, inside, finer)
     place = f"community {community['community']} of {', '.join(r['title'] for r in members[:3])}"
+    if _is_short(numbered, build.report_threshold):
+        return _written(community, members, quoted_report(numbered.context), numbered)
     if build.known_failures:
         known = build.known_failures.get(("report", _key(numbered)))
         if known is not None:
@@ -130,6 +134,18 @@ async def _write(
         report = await build.steps.report(numbered.context)
     except HolodeckError as error:
         return failure_of(error, "report", _key(numbered), place)
+    return _written(community, members, report, numbered)
+
+
+def _is_short(numbered: NumberedContext, threshold: int) -> bool:
+    if not threshold or numbered.context.sub_reports:
+        return False
+    return not is_longer_than(report_context(numbered.context), threshold)
+
+
+def _written(
+    community: Row, members: Sequence[Row], report: Report, numbered: NumberedContext
+) -> _Written:
     return _Written(
         report=report,
         titles=frozenset(row["title"] for row in members),

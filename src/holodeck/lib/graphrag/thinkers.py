@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from holodeck.errors import ConfigError
 from holodeck.lib.contracts import AnswerSteps, ClaimSteps, IndexSteps
+from holodeck.lib.graphrag.lean_prompts import LEAN_PROMPTS
 from holodeck.lib.graphrag.prompted_answer import PromptedAnswerSteps
 from holodeck.lib.graphrag.prompted_index import PROMPTED_VERSION, PromptedIndexSteps
 from holodeck.lib.graphrag.prompts import INDEX_PROMPTS, read_prompts
@@ -15,6 +16,7 @@ from holodeck.models.tool import DEFAULT_ENTITY_TYPES, GraphRAGConfig, GraphRAGM
 __all__ = [
     "INDEXING",
     "SEARCH",
+    "index_prompts",
     "open_answer_steps",
     "open_claim_steps",
     "open_index_steps",
@@ -35,12 +37,18 @@ def open_index_steps(resolved: ResolvedTool, resources: Resources) -> IndexSteps
     return PromptedIndexSteps(
         chat=resources.chat(settings, INDEXING),
         settings=settings,
-        prompts=read_prompts(INDEX_PROMPTS),
+        prompts=index_prompts(graphrag),
         entity_types=entity_types,
-        max_gleanings=graphrag.max_gleanings,
+        max_gleanings=graphrag.gleanings,
         chunk_tokens=graphrag.chunk_size,
         memo=resources.replies_of(settings),
     )
+
+
+def index_prompts(graphrag: GraphRAGConfig) -> Mapping[str, str]:
+    """Return the prompts that an index is built with."""
+    library = read_prompts(INDEX_PROMPTS)
+    return {**library, **LEAN_PROMPTS} if graphrag.profile == "lean" else library
 
 
 def open_claim_steps(resolved: ResolvedTool, steps: IndexSteps) -> ClaimSteps | None:

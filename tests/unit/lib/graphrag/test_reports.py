@@ -218,6 +218,29 @@ class Refusing(Reporter):
         return await super().report(community)
 
 
+async def test_short_records_are_their_report_and_ask_no_model(tmp_path: Path) -> None:
+    """Up to the threshold the records are quoted; beyond it a model writes."""
+    write_graph(tmp_path)
+    steps = Reporter()
+    sizes = [count_tokens(report_context(context)) for context in await contexts(tmp_path)]
+    await write_reports(replace(build(tmp_path, steps), report_threshold=max(sizes[:2])))
+
+    reports = {row["community"]: row for row in read_rows(tmp_path, "community_reports")}
+    assert [len(context.entities) for context in steps.seen] == [4]
+    assert [reports[number]["title"] for number in (0, 1, 2)] == ["T", "A, B", "C, D"]
+    assert reports[2]["findings"][0] == {
+        "summary": "C – D",
+        "explanation": "d [Data: Relationships (21)]",
+    }
+
+
+async def contexts(folder: Path) -> list[CommunityContext]:
+    """Return what every report of the graph is written from, finest first."""
+    steps = Reporter()
+    await write_reports(build(folder, steps))
+    return steps.seen
+
+
 async def test_a_report_that_fails_is_counted_and_the_others_are_there(tmp_path: Path) -> None:
     """The index stands with what could be written, and says how much and why."""
     write_graph(tmp_path)
