@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -47,7 +48,9 @@ def write_documents(folder: Path, texts: dict[str, str] | None = None) -> None:
         (folder / "docs" / name).write_text(text, encoding="utf-8")
 
 
-def engine(server: ModelServer, folder: Path, **settings: Any) -> GraphRAGEngine:
+def engine(
+    server: ModelServer, folder: Path, *, max_retries: int = 5, **settings: Any
+) -> GraphRAGEngine:
     return GraphRAGEngine(
         VectorstoreTool(
             name="people",
@@ -56,7 +59,7 @@ def engine(server: ModelServer, folder: Path, **settings: Any) -> GraphRAGEngine
             graphrag=GraphRAGConfig.model_validate({"max_gleanings": 0, **settings}),
         ),
         str(folder),
-        ExecutionConfig(concurrency=1),
+        ExecutionConfig(concurrency=1, max_retries=max_retries),
         agent_model=LLMProvider.model_validate(
             {"provider": "openai", "name": "gpt-4o", "api_base": server.url, "api_key": "sk-test"}
         ),
@@ -147,7 +150,7 @@ async def test_what_failed_is_said_and_asked_for_again(server: ModelServer, tmp_
     pass, ``retry_failed`` for what was refused, and ``initialize`` by itself for neither.
     """
     write_documents(tmp_path)
-    settings = {"max_failed_share": 0.1, "max_gleanings": 0}
+    settings: dict[str, Any] = {"max_failed_share": 0.1, "max_gleanings": 0}
     tool = {"name": "people", "type": "vectorstore", "engine": "graphrag", "source": "docs"}
     model = {"provider": "openai", "name": "gpt-4o", "api_base": server.url}
     agent = {"name": "a", "model": model, "tools": [{**tool, "graphrag": settings}]}
@@ -179,6 +182,58 @@ async def test_what_failed_is_said_and_asked_for_again(server: ModelServer, tmp_
     entities = [graph.index_stats["entities"] for graph in (opened, third)]
     assert entities[0] < second["counts"]["entities"] < entities[1]
     for graph in (first, opened, third):
+        await graph.close()
+
+
+LOSSES: dict[str, tuple[Fault | Reply | str, bool, str]] = {
+    "Town0.": (Fault(code="content_filter"), False, "refused this text"),
+    "Town1.": (Fault(code="context_length_exceeded"), False, "cannot take a request this long"),
+    "Town2.": (Fault(status=413), False, "413"),
+    "Town3.": (Fault(status=400), False, "400"),
+    "Town4.": (Reply(text=None, refusal="Nein."), False, "refused this text: Nein."),
+    "Town5.": (Reply(text="(", finish_reason="content_filter"), False, "content filter cut"),
+    "Town6.": ("I can't help with that.", False, "the model refused"),
+    "Town7.": (Fault(status=429), True, "429"),
+    "Town8.": (Fault(status=503), True, "503"),
+    "Town9.": (Fault(cut_stream=True), True, "cannot be reached"),
+    "Town10.": (Fault(not_json=True), True, "no chat completion"),
+    "Town11.": (Fault(empty=True), True, "no answer (stop)"),
+    "Town12.": (Reply(text=None, finish_reason="length"), True, "no answer (token limit)"),
+    "Town13.": (Reply(text="<think>hm", finish_reason="length"), True, "only thoughts"),
+    "Town14.": ("Es tut mir leid, das geht nicht.", True, "no records and no end marker"),
+    "Town15.": ('"name": "A", "kind": "b"\n<|COMPLETE|>', True, "in another format"),
+}
+"""What is sent about one document → what is done, whether it may pass, and its cause."""
+
+
+async def test_every_loss_is_told_with_its_cause(server: ModelServer, tmp_path: Path) -> None:
+    """A chunk that cannot be had ends as failed, whatever the model or its server did; the others
+    are in the index, and only what may pass is asked for by the next build.
+    """
+    write_documents(tmp_path)
+    for text, (what, _, _) in LOSSES.items():
+        if isinstance(what, Fault):
+            server.fault(replace(what, kind="extract", containing=text))
+        else:
+            server.reply("extract", what, containing=text)
+    lossy = engine(server, tmp_path, max_retries=0, max_failed_share=0.8)
+    await lossy.initialize()
+    asked_for(server)
+    server.heal()
+    again = engine(server, tmp_path, max_retries=0, max_failed_share=0.8)
+    await again.initialize(retry_failed="passing")
+
+    assert lossy.metadata is not None
+    account = lossy.metadata.account
+    assert account.chunks == {"done": 4, "repaired": 0, "empty": 0, "failed": 16}
+    told = {f"Town{int(f.place[:2])}.": (f.passing, f.cause) for f in account.failures}
+    assert told.keys() == LOSSES.keys()
+    for text, (_, passing, cause) in LOSSES.items():
+        assert told[text][0] == passing, text
+        assert cause in told[text][1], text
+    passing_ones = sorted(text[:-1] for text, (_, passing, _) in LOSSES.items() if passing)
+    assert asked_for(server) == passing_ones
+    for graph in (lossy, again):
         await graph.close()
 
 

@@ -157,7 +157,7 @@ async def test_rate_limits_without_end_publish_nothing_and_keep_what_was_paid(
     server.fault(Fault(kind="extract", status=429, containing=PEOPLE[4]))
     execution = ExecutionConfig(concurrency=1, max_retries=1, retry_budget=1)
     graph = engine(server, docs, execution=execution)
-    with pytest.raises(IndexingError, match=r"(?i)rate limit"):
+    with pytest.raises(IndexingError, match=r"^GraphRAG indexing failed: .*(?i:rate limit)"):
         await graph.initialize()
     assert graph.storage.get_metadata() is None
     assert not any((graph.storage.storage_dir / "output").iterdir())

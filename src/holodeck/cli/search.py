@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from holodeck.cli.agents import check_agent, load
+from holodeck.cli.on_demand import agree_on_cost
 from holodeck.cli.options import AgentOption, JsonOption, ToolOption, chosen_agent
 from holodeck.cli.output import say, show, show_json
 from holodeck.cli.progress import show_progress
@@ -50,6 +51,14 @@ def search(
     no_index: Annotated[
         bool, typer.Option("--no-index", help="Build nothing: use the index that is there")
     ] = False,
+    filters: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--filter",
+            metavar="NAME=VALUE",
+            help="Look only where this holds: path (a pattern), page, row, id, a field; repeat it",
+        ),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Ask one question, after indexing what changed."""
@@ -58,12 +67,24 @@ def search(
         raise EmptyQueryError("the question is empty: write one")
     agent = load(session, chosen_agent(agent_option))
     name = agent.tool_config(tool_name).name
+    if filters:
+        agent = agent.filtered(name, _filter(filters))
     if not no_index:
         check_agent(agent, name, to_write=False)
     question = _Question(
         query=query, mode=mode, only_context=only_context, no_index=no_index, as_json=as_json
     )
     carry_out(_ask(session, agent, name, question))
+
+
+def _filter(words: list[str]) -> dict[str, str]:
+    wanted: dict[str, str] = {}
+    for word in words:
+        name, equals, value = word.partition("=")
+        if not equals or not name.strip():
+            raise typer.BadParameter(f"{word!r} is no filter: write NAME=VALUE, as path=people/*")
+        wanted[name.strip()] = value
+    return wanted
 
 
 async def _ask(session: Session, agent: LoadedAgent, name: str, question: _Question) -> None:
@@ -77,6 +98,7 @@ async def _ask(session: Session, agent: LoadedAgent, name: str, question: _Quest
             if question.no_index:
                 await _open_as_it_is(tool)
             else:
+                await agree_on_cost(session, agent, [tool])
                 await tool.initialize()
         if tool.engine.was_built:
             _say_what_was_built(session, tool)

@@ -63,6 +63,8 @@ def _account_lines(account: BuildAccount) -> Iterator[str]:
     for name, counts in (("repaired", account.repairs), ("records dropped", account.dropped)):
         if counts:
             yield f"  {name}: {sum(counts.values()):,} ({_by_reason(counts)})"
+    if account.claims:
+        yield f"  claims: {account.claims:,}"
     if account.merged:
         yield f"  spellings merged: {account.merged:,}"
     if account.isolated:

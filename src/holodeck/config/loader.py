@@ -129,6 +129,26 @@ class LoadedAgent:
             execution = execution.model_copy(update={"cache": "renew"})
         return replace(self, config=self.config.model_copy(update={"execution": execution}))
 
+    def filtered(self, tool_name: str, wanted: Mapping[str, str]) -> LoadedAgent:
+        """Return the same agent, one of whose tools looks only at what has these values.
+
+        Raises:
+            ConfigError: The tool's engine cannot filter.
+        """
+        if self.tool_config(tool_name).engine != "default":
+            raise ConfigError(
+                f"tool {tool_name!r} has engine: {self.tool_config(tool_name).engine}, which "
+                "searches all documents: leave --filter out",
+                file=self.file,
+            )
+        tools = tuple(
+            tool.model_copy(update={"filter": {**(tool.filter or {}), **wanted}})
+            if isinstance(tool, VectorstoreTool) and tool.name == tool_name
+            else tool
+            for tool in self.config.tools
+        )
+        return replace(self, config=self.config.model_copy(update={"tools": tools}))
+
     def instructions(self) -> str | None:
         """Return what the agent is told, read from its file where YAML names one.
 

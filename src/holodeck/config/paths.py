@@ -18,21 +18,30 @@ from holodeck.models.tool import VectorstoreTool
 
 __all__ = ["find_path_problems", "validate_paths"]
 
-_SEARCH_ONLY = (
-    "search_mode",
-    "community_level",
-    "ranking",
-    "dynamic_community_selection",
-    "search_model",
-    "response_type",
-)
-"""Settings of ``graphrag`` that shape answers and not the index."""
-
-_INDEX_SETTINGS = {
-    "default": ("embedding_model", "embedding_dimensions", "chunk_size", "chunk_overlap"),
-    "graphrag": ("embedding_model",),
+_NO_INDEX_SETTING = {
+    "name": True,
+    "type": True,
+    "description": True,
+    "source": True,  # compared as the folder that it leads to
+    "database": True,
+    "filter": True,
+    "mode": True,
+    "top_k": True,
+    "min_similarity_score": True,
+    "rerank": True,
+    "reranker": True,
+    "rerank_top_n": True,
+    "graphrag": {
+        "storage_dir",
+        "search_mode",
+        "community_level",
+        "ranking",
+        "dynamic_community_selection",
+        "search_model",
+        "response_type",
+    },
 }
-_READING_SETTINGS = ("chunk_ends", "strict", "allow_external_links", "encoding_fallback")
+"""Settings of a tool that do not shape its index; a setting that is not here divides two tools."""
 
 
 def validate_paths(agent: LoadedAgent) -> None:
@@ -203,14 +212,7 @@ def _overlap(agent: LoadedAgent, one: _Place, other: _Place) -> tuple[tuple[str,
 
 def _index_of(place: _Place) -> dict[str, Any]:  # Any: setting values
     """Return what shapes the tool's index."""
-    tool = place.tool
-    index: dict[str, Any] = {"engine": tool.engine, "source": place.source}
-    for name in (*_READING_SETTINGS, *_INDEX_SETTINGS[tool.engine]):
-        index[name] = getattr(tool, name)
-    if tool.graphrag is not None:
-        graph = tool.graphrag.model_dump(exclude={"storage_dir", *_SEARCH_ONLY})
-        index |= {f"graphrag.{name}": value for name, value in graph.items()}
-    return index
+    return {**place.tool.model_dump(exclude=_NO_INDEX_SETTING), "source": place.source}  # type: ignore[arg-type]  # a type of pydantic's own
 
 
 def _check_folder(agent: LoadedAgent, folder: Path, path: FieldPath, to_write: bool) -> None:
@@ -230,5 +232,6 @@ def _check_folder(agent: LoadedAgent, folder: Path, path: FieldPath, to_write: b
 
 def _storage_path(agent: LoadedAgent, number: int) -> FieldPath:
     """Return the setting that chose the index folder; where none did, the tool."""
-    named: FieldPath = ("tools", number, "graphrag", "storage_dir")
-    return named if named in agent.lines else ("tools", number)
+    tool: FieldPath = ("tools", number)
+    named: tuple[FieldPath, ...] = ((*tool, "graphrag", "storage_dir"), (*tool, "database"))
+    return next((path for path in named if path in agent.lines), tool)

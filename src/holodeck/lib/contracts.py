@@ -15,6 +15,8 @@ from holodeck.errors import ProviderError
 from holodeck.lib.results import SearchResult
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import numpy as np
     from numpy.typing import NDArray
 
@@ -44,6 +46,7 @@ __all__ = [
     "Failure",
     "Finding",
     "FoundClaims",
+    "IndexPlaces",
     "IndexStatus",
     "IndexSteps",
     "Memo",
@@ -604,6 +607,7 @@ class BuildAccount:
         chunks: ``done``, ``repaired``, ``empty`` and ``failed`` chunks.
         repairs: What was mended in replies, and how often.
         dropped: Records that could not be used, by reason.
+        claims: Claims that the index holds.
         merged: Spellings of names that were joined to another spelling.
         isolated: Entities without relationships.
         reports_missing: Communities whose report could not be written.
@@ -613,6 +617,7 @@ class BuildAccount:
     chunks: Mapping[str, int] = field(default_factory=dict)
     repairs: Mapping[str, int] = field(default_factory=dict)
     dropped: Mapping[str, int] = field(default_factory=dict)
+    claims: int = 0
     merged: int = 0
     isolated: int = 0
     reports_missing: int = 0
@@ -710,6 +715,19 @@ class Estimate:
 
 
 @dataclass(frozen=True, kw_only=True)
+class IndexPlaces:
+    """Where an index lies.
+
+    Attributes:
+        index: Its folder.
+        replies: Folder of the replies that were paid for; other indexes may share it.
+    """
+
+    index: Path
+    replies: Path
+
+
+@dataclass(frozen=True, kw_only=True)
 class IndexStatus:
     """What is indexed and how fresh it is.
 
@@ -758,6 +776,11 @@ class SearchEngine(ABC):
     @abstractmethod
     def was_built(self) -> bool:
         """Whether the last ``initialize`` built; ``False``: the index was up to date."""
+
+    @property
+    @abstractmethod
+    def places(self) -> IndexPlaces:
+        """Where the index lies, or will."""
 
     @abstractmethod
     def status(self) -> IndexStatus:

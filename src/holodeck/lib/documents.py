@@ -60,12 +60,14 @@ class Document:
         text: Never empty after ``strip()``; no NUL, no byte order mark.
         metadata: The fields of a record, or what the file says of itself.
         notes: What the reader had to tolerate (a short row, a fallback encoding), for the summary.
+        record_id: What identifies a record, where YAML names the field.
     """
 
     place: Place
     text: str
     metadata: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    record_id: str | None = None
 
     @property
     def id(self) -> str:

@@ -51,8 +51,8 @@ def resolve_source(tool: VectorstoreTool, base_dir: str | Path) -> Path:
 
 
 def resolve_storage_dir(tool: VectorstoreTool, base_dir: str | Path) -> Path:
-    """Return the folder of the tool's index: ``storage_dir``, else one by engine and name."""
-    named = None if tool.graphrag is None else tool.graphrag.storage_dir
+    """Return the folder of the tool's index: as YAML names it, else by engine and name."""
+    named = tool.database if tool.graphrag is None else tool.graphrag.storage_dir
     return resolve_path(named, base_dir) if named else resolve_own_dir(tool, base_dir)
 
 

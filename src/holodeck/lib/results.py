@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -31,12 +31,16 @@ class Source:
         text_unit_id: Id of the text unit (graph engine) or chunk (default engine).
         reference: The number by which an answer's ``[Data: Sources (n)]`` names it.
         text: The text unit itself.
+        record_id: What identifies the record there, where YAML names the field.
+        metadata: The fields of the record there.
     """
 
     place: Place
     text_unit_id: str
     reference: int | None = None
     text: str = ""
+    record_id: str | None = None
+    metadata: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     @property
     def path(self) -> str:
@@ -133,8 +137,17 @@ def format_passages(query: str, result: SearchResult) -> str:
     blocks = [f"Found {len(result.passages)} result(s):"]
     for number, passage in enumerate(result.passages, start=1):
         head = f"[{number}] Score: {passage.score:.2f} | Source: {_places(passage)}"
-        blocks.append(f"{head}\n{passage.text}")
+        if passage.source.record_id is not None:
+            head += f" | Id: {passage.source.record_id}"
+        blocks.append("\n".join([head, passage.text, *_unsaid(passage)]))
     return "\n\n".join(blocks) + _notes(result)
+
+
+def _unsaid(passage: Passage) -> list[str]:
+    """Return the fields of a record that its text does not say."""
+    lines = (f"{name}: {value}" for name, value in passage.source.metadata.items())
+    unsaid = [line for line in lines if line not in passage.text]
+    return [f"Metadata: {'; '.join(unsaid)}"] if unsaid else []
 
 
 def _places(passage: Passage) -> str:
@@ -175,4 +188,6 @@ def source_as_json(source: Source) -> dict[str, Any]:  # Any: JSON
         "row": source.row,
         "text_unit_id": source.text_unit_id,
         "reference": source.reference,
+        "record_id": source.record_id,
+        "metadata": dict(source.metadata),
     }

@@ -35,6 +35,7 @@ class _Connection(StrictModel):
     )
     api_base: ServerUrl | None = Field(
         default=None,
+        repr=False,  # may hold user:password@
         validation_alias=AliasChoices("api_base", "endpoint"),
         description="URL of the server, for any compatible one ('endpoint' is an alias)",
     )

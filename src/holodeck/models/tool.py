@@ -29,6 +29,7 @@ _RESERVED_NAME = re.compile(r"(?i)^(con|prn|aux|nul|com\d|lpt\d)$")
 NOT_WITH_GRAPHRAG: Mapping[str, str] = {
     "top_k": "the graph engine takes as many records as its context holds; remove it",
     "min_similarity_score": "the graph engine ranks by the graph; remove it",
+    "filter": "the graph engine searches all documents; remove it",
     "database": "use graphrag.storage_dir",
     "vector_field": "the graph engine reads whole records; remove it",
     "id_field": "the graph engine reads whole records; remove it",
@@ -48,18 +49,31 @@ NOT_WITH_GRAPHRAG: Mapping[str, str] = {
 }
 """Settings of the default engine → what to use instead with ``engine: graphrag``."""
 
-_NOT_YET: tuple[str, ...] = (
-    "database",
-    "vector_field",
-    "id_field",
-    "meta_fields",
-    "field_separator",
-    "delimiter",
-    "record_path",
-    "record_prefix",
-    "meta_prefix",
-)
-"""Settings that are part of the format and that this version refuses instead of ignoring."""
+
+_NEEDS: Mapping[str, str] = {
+    "id_field": "vector_field",
+    "meta_fields": "vector_field",
+    "field_separator": "vector_field",
+    "record_prefix": "record_path",
+    "meta_prefix": "record_path",
+}
+"""Setting → the one without which it has no effect."""
+
+
+def _refuse_loose_fields(data: Mapping[str, Any]) -> None:  # Any: what YAML holds
+    for setting, needed in _NEEDS.items():
+        if data.get(setting) is not None and data.get(needed) is None:
+            raise ValueError(f"{setting} has no effect without {needed}: add it, or remove this")
+    database = data.get("database")
+    if isinstance(database, str) and "://" in database:
+        raise ValueError(
+            "database is the address of a remote store, which this version cannot use: name a "
+            "folder"
+        )
+    if data.get("field_separator") is not None and isinstance(data.get("vector_field"), str):
+        raise ValueError(
+            "field_separator has no effect with one vector_field: name several, or remove it"
+        )
 
 
 def _refuse_overlap(size: int, overlap: int, where: str) -> None:
@@ -312,15 +326,50 @@ class VectorstoreTool(StrictModel):
     min_similarity_score: float | None = Field(
         default=None, ge=0.0, le=1.0, description="Least cosine similarity of a passage"
     )
-    database: str | None = Field(default=None, description="Folder of the vector store")
-    vector_field: str | list[str] | None = Field(default=None, description="Fields to embed")
-    id_field: str | None = Field(default=None, description="Field that identifies a record")
-    meta_fields: list[str] | None = Field(default=None, description="Fields returned with a hit")
-    field_separator: str | None = Field(default=None, description="What joins vector fields")
-    delimiter: str | None = Field(default=None, description="Delimiter of a CSV file")
-    record_path: str | None = Field(default=None, description="Where records are in a JSON file")
-    record_prefix: str | None = Field(default=None, description="Prefix of record fields")
-    meta_prefix: str | None = Field(default=None, description="Prefix of metadata fields")
+    filter: dict[str, str | int] | None = Field(
+        default=None,
+        min_length=1,
+        description=(
+            "What a search of engine: default may look at: 'path' (a pattern, as people/*.md), "
+            "'page', 'row', 'id', or any field of a record, with the value that it must have"
+        ),
+    )
+    database: Line | None = Field(
+        default=None,
+        description="Folder of the vector store; default: .holodeck/vectorstore/{tool_name}/",
+    )
+    vector_field: Line | tuple[Line, ...] | None = Field(
+        default=None,
+        description=(
+            "Field of a record that is its text, or a list of several; then only files of records "
+            "are read (CSV, TSV, JSON, JSON lines, Excel)"
+        ),
+    )
+    id_field: Line | None = Field(
+        default=None, description="Field that identifies a record; needs vector_field"
+    )
+    meta_fields: tuple[Line, ...] | None = Field(
+        default=None, min_length=1, description="Fields that come with a hit; needs vector_field"
+    )
+    field_separator: str | None = Field(
+        default=None, description="What joins several vector fields; default: a line end"
+    )
+    delimiter: str | None = Field(
+        default=None,
+        min_length=1,
+        max_length=1,
+        description="What separates the cells of a CSV file; default: it is found out",
+    )
+    record_path: Line | None = Field(
+        default=None,
+        description="Where the list of records is in a JSON file, as data.items; default: its top",
+    )
+    record_prefix: Line | None = Field(
+        default=None, description="Put before the fields of records at record_path"
+    )
+    meta_prefix: Line | None = Field(
+        default=None, description="Put before the values that stand around record_path"
+    )
     rerank: bool = Field(
         default=False, description="Order anew what was found, by a model that reads the passages"
     )
@@ -361,9 +410,7 @@ class VectorstoreTool(StrictModel):
                     "graphrag configuration is only valid when engine='graphrag': set it, or "
                     "remove the graphrag block"
                 )
-            for field in _NOT_YET:
-                if data.get(field) is not None:
-                    raise ValueError(f"{field} is not supported by this version; remove it")
+            _refuse_loose_fields(data)
         return data
 
     @model_validator(mode="after")

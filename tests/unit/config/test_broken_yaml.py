@@ -179,12 +179,7 @@ BROKEN: dict[str, tuple[str, int | None, str | None, str]] = {
         "tools[0].top_k",
         "no effect with engine: graphrag",
     ),
-    "a setting not built yet": (
-        TOOL + "    record_path: x\n",
-        6,
-        "tools[0].record_path",
-        "remove it",
-    ),
+    "a remote store": (TOOL + "    database: s3://a/b\n", 6, "tools[0].database", "name a folder"),
     "the default overlap with a small size": (
         GRAPH + "      chunk_size: 50\n",
         8,

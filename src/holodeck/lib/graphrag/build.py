@@ -85,6 +85,7 @@ class Build:
             chunks=dict(self.chunks),
             repairs=dict(sorted(self.repairs.items())),
             dropped=dict(sorted(self.dropped.items())),
+            claims=self.counts.get("claims", 0),
             merged=self.counts.get("merged_entities", 0),
             isolated=self.counts.get("isolated_entities", 0),
             reports_missing=self.counts.get("reports_missing", 0),
@@ -129,7 +130,7 @@ STEPS: tuple[Step, ...] = (
     Step(
         workflow="create_community_reports",
         function="holodeck.lib.graphrag.reports:write_reports",
-        version=4,
+        version=5,
     ),
     Step(
         workflow="generate_text_embeddings",

@@ -31,6 +31,7 @@ async def extract_claims(build: Build) -> None:
         for unit, claims in zip(units, found, strict=True)
         for row in _rows(unit["id"], claims, titles)
     }
+    build.counts["claims"] = len(rows)
     write_rows(
         build.output,
         "covariates",

@@ -26,6 +26,8 @@ _REFERENCE = re.compile(r"\s*\[Data:[^\]]*\]")
 # The headers of three sections, and what the quotes and commas of a line may add.
 _HEADERS = 60
 _LINE = 8
+_MISSES = 20
+"""Records that do not fit, after which no shorter one is looked for."""
 
 Row = Mapping[str, Any]
 
@@ -69,7 +71,7 @@ class _Chosen:
         """Take the tokens of lines with these texts, if there are so many left."""
         if self.left is None:
             return True
-        needed = sum(count_tokens(text.replace('"', '""')) + _LINE for text in texts)
+        needed = sum(_tokens(text) + _LINE for text in texts)
         if needed > self.left:
             return False
         self.left -= needed
@@ -99,7 +101,7 @@ def community_context(
     for sub in sorted(finer, key=lambda each: (-each.report.rating, each.number)):
         text = _REFERENCE.sub("", report_text(sub.report))
         if not mixed.reports:  # one at least, however long it is
-            text = cut_to_tokens(text, MAX_INPUT_TOKENS // 2)
+            text = _cut(text, MAX_INPUT_TOKENS // 2)
         if mixed.fits(text):
             mixed.reports.append((text, sub))
     told = [sub.titles for _, sub in mixed.reports]
@@ -119,39 +121,56 @@ def _take_records(
     inside: Sequence[Row],
     ends: Sequence[Row] | None = None,
 ) -> bool:
-    """Take relationships with their ends, then the other entities; tell whether all fitted."""
+    """Take relationships with their ends, then the other entities; tell whether all fitted.
+
+    What does not fit is passed over, so that one long record keeps no shorter ones out.
+    """
     by_title = {row["title"]: row for row in (ends or members)}
-    all_fitted = True
+    misses = 0
     for edge in inside:
         new = [by_title[edge[end]] for end in ("source", "target")]
         new = [row for row in new if row["title"] not in chosen.entities]
-        if not chosen.fits(_edge_text(edge), *(_entity_text(row) for row in new)):
-            all_fitted = False
+        if chosen.fits(_edge_text(edge), *(_entity_text(row) for row in new)):
+            chosen.edges.append(edge)
+            chosen.entities |= {row["title"]: row for row in new}
+        elif (misses := misses + 1) >= _MISSES:
             break
-        chosen.edges.append(edge)
-        chosen.entities |= {row["title"]: row for row in new}
+    passed_over = misses
     for row in members:
         if row["title"] in chosen.entities:
             continue
-        if not chosen.fits(_entity_text(row)):
-            return _first_at_least(chosen, members)
-        chosen.entities[row["title"]] = row
-    return all_fitted
-
-
-def _first_at_least(chosen: _Chosen, members: Sequence[Row]) -> bool:
-    """Where not even one record fits, take the beginning of the first."""
+        if chosen.fits(_entity_text(row)):
+            chosen.entities[row["title"]] = row
+        elif (misses := misses + 1) >= passed_over + _MISSES:
+            break
     if not chosen.entities and not chosen.reports:
-        first = {**members[0]}
-        room = (chosen.left or 0) - _HEADERS
-        first["description"] = cut_to_tokens(first["description"], room)
-        chosen.entities[first["title"]] = first
-    return False
+        _take_beginning(chosen, members[0])
+    return misses == 0
+
+
+def _take_beginning(chosen: _Chosen, row: Row) -> None:
+    """Where not even one record fits, take the beginning of the first."""
+    room = (chosen.left or 0) - _most_tokens(row["title"])
+    chosen.entities[row["title"]] = {**row, "description": _cut(row["description"], room)}
+
+
+def _cut(text: str, room: int) -> str:
+    """Return the beginning of a text that takes no more tokens than this in a line."""
+    cut, target = text, room
+    while (size := _tokens(cut)) > room:
+        target = min(target, target * room // size) - 1
+        cut = cut_to_tokens(text, max(target, 1))
+    return cut
+
+
+def _tokens(text: str) -> int:
+    """Return the tokens of a text as it is sent: on one line, quoted, its delimiters changed."""
+    return count_tokens(" ".join(text.split()).replace('"', '""')) + text.count("|")
 
 
 def _most_tokens(text: str) -> int:
     """Return what a line with this text is at most: a token has a byte at least."""
-    return len(text.encode("utf-8", "surrogatepass")) + text.count('"') + _LINE
+    return len(text.encode("utf-8", "surrogatepass")) + text.count('"') + text.count("|") + _LINE
 
 
 def _entity_text(row: Row) -> str:

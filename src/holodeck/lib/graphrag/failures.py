@@ -59,7 +59,8 @@ def failure_of(error: HolodeckError, what: str, key: str, place: str = "") -> Fa
             "'holodeck index' again to go on"
         ) from error
     cause = " ".join(str(error).split())
-    passing = isinstance(error, ProviderError) and error.retryable
+    # A page in place of an answer, as from a proxy, is no word of the model's: it may pass.
+    passing = isinstance(error, ProviderError) and (error.retryable or _is_no_answer(error))
     return Failure(what=what, id=key, place=place, cause=cause[:_LONGEST_CAUSE], passing=passing)
 
 
@@ -68,8 +69,15 @@ def _is_of_all(error: HolodeckError) -> bool:
         return True
     if isinstance(error, ContentFilterError | ContextLengthError) or error.retryable:
         return False
+    if isinstance(error, RateLimitError):
+        return True
     # What the server will not do for one text; anything else it would not do for the next either.
-    return isinstance(error, RateLimitError) or error.status not in (400, 413, 422)
+    return error.status not in (400, 413, 422) and not _is_no_answer(error)
+
+
+def _is_no_answer(error: ProviderError) -> bool:
+    """Tell whether a server answered, and not as a model's server does."""
+    return type(error) is ProviderError and error.status is None
 
 
 def later_failure(error: HolodeckError, what: str, key: str, place: str) -> Failure:
@@ -179,7 +187,7 @@ def summed_up(failures: Sequence[Failure]) -> str:
     causes: Mapping[str, int] = Counter(failure.cause for failure in failures)
     ranked = sorted(causes, key=lambda cause: (-causes[cause], cause))
     shown = [
-        f"{cause} ({causes[cause]})" if causes[cause] > 1 else cause
+        f"{cause} ({causes[cause]})" if causes[cause] > 1 else cause.rstrip(".")
         for cause in ranked[:_SHOWN_CAUSES]
     ]
     more = len(ranked) - len(shown)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import ClassVar
@@ -14,10 +13,11 @@ from holodeck.lib.contracts import (
     Estimate,
     EstimateRow,
     Failure,
-    Progress,
     ProgressListener,
     RetryFailed,
 )
+from holodeck.lib.graphrag.build import STEPS
+from holodeck.lib.graphrag.callbacks import IndexingCallbacks
 from holodeck.lib.graphrag.estimate import estimate_rows
 from holodeck.lib.graphrag.failures import failed_last_time, is_retried
 from holodeck.lib.graphrag.fingerprint import config_hash, shaping_settings
@@ -43,33 +43,6 @@ from holodeck.models.config import ExecutionConfig
 from holodeck.models.tool import GraphRAGConfig, VectorstoreTool
 
 __all__ = ["BuildOutcome", "GraphRAGIndexer", "IndexingCallbacks", "IndexingError"]
-
-logger = logging.getLogger(__name__)
-
-
-class IndexingCallbacks:
-    """Logs how far a build is, and remembers it.
-
-    Args:
-        tool_name: The tool whose index is built.
-        on_progress: Told as well.
-    """
-
-    def __init__(self, tool_name: str, on_progress: ProgressListener | None = None) -> None:
-        self.tool_name = tool_name
-        self.current_workflow: str | None = None
-        self.workflows_completed: list[str] = []
-        self._on_progress = on_progress
-
-    def __call__(self, progress: Progress) -> None:
-        """Take note of a step that begins or goes on."""
-        if progress.step != self.current_workflow:
-            if self.current_workflow is not None:
-                self.workflows_completed.append(self.current_workflow)
-            self.current_workflow = progress.step
-            logger.debug("[%s] %s", self.tool_name, progress.step)
-        if self._on_progress is not None:
-            self._on_progress(progress)
 
 
 class GraphRAGIndexer(Indexer[IndexMetadata]):
@@ -106,6 +79,7 @@ class GraphRAGIndexer(Indexer[IndexMetadata]):
         self.tool_config = tool_config
         self.storage = storage
         self._in_process = in_process
+        self._callbacks = IndexingCallbacks(tool_config.name, on_progress)
         chosen = execution or ExecutionConfig()
         self._cache_dir = storage.cache_dir_for(chosen)
         super().__init__(
@@ -113,7 +87,7 @@ class GraphRAGIndexer(Indexer[IndexMetadata]):
             storage,
             execution=chosen,
             resources=resources or Resources(chosen, cache_dir=self._cache_dir),
-            on_progress=IndexingCallbacks(tool_config.name, on_progress),
+            on_progress=self._callbacks,
             wait_for_builder=wait_for_builder,
             free_bytes=free_bytes,
         )
@@ -238,10 +212,18 @@ class GraphRAGIndexer(Indexer[IndexMetadata]):
         tables, vectors = self.storage.generation_dirs(corpus.generation)
         tables.mkdir(parents=True)
         vectors.mkdir(parents=True)
+        self._callbacks.pipeline_start([step.workflow for step in STEPS])
         await to_its_end(_write_start, corpus, tables, vectors)
         outcome = BuildOutcome()
         if corpus.prepared.text_units:
-            outcome = await self._carry_out(corpus, tables, vectors)
+            try:
+                outcome = await self._carry_out(corpus, tables, vectors)
+            except IndexingError as error:
+                self._callbacks.pipeline_error(error)
+                if type(error) is not IndexingError:  # one of a kind of its own speaks for itself
+                    raise
+                raise IndexingError(f"GraphRAG indexing failed: {error}") from error
+        self._callbacks.pipeline_end(())
         return await to_its_end(_metadata, corpus, tables, outcome)
 
     async def _carry_out(self, corpus: Corpus, tables: Path, vectors: Path) -> BuildOutcome:

@@ -11,7 +11,7 @@ from holodeck.lib.contracts import Claim, FoundClaims
 from holodeck.lib.graphrag.marks import DELIMITER, end_marker, without_end_marker
 from holodeck.lib.graphrag.names import absurdity, name_key, tidy_name
 from holodeck.lib.graphrag.parse import prose
-from holodeck.lib.graphrag.records import closed_body, closes_more, split_fields
+from holodeck.lib.graphrag.records import closed_body, split_fields, surplus, without_brackets
 from holodeck.lib.graphrag.reply_text import ReplyForm, read_answer
 from holodeck.lib.graphrag.untrusted import Neutraliser, restored
 
@@ -28,11 +28,18 @@ _FIELDS = (
     "source_text",
 )
 _LONG = ("description", "source_text")
-_BEFORE = r"(?:^|##|(?<=[)\]}]))[ \t]*(?:[-*•]|\d{1,3}[.)])?[ \t*`]{0,9}"
-_FIRST = rf"(?P<first>[^\n<>|＜＞｜]{{1,200}}?)(?={DELIMITER})"
-_START = re.compile(rf"{_BEFORE}(?P<open>[(\[{{（]{{1,4}}){_FIRST}", re.MULTILINE)
+_MARK = r"[ \t]*(?:[-*•]|\d{1,3}[.)])?[ \t*`]{0,9}"
+_END_OF_FIRST = rf"(?={DELIMITER})"
+_START = re.compile(
+    rf"(?:^|##|(?<=[)\]}}]))[,;]?{_MARK}(?P<open>[(\[{{（])"
+    rf"(?P<first>\s{{0,9}}[^\n|｜]{{0,200}}?){_END_OF_FIRST}",
+    re.MULTILINE,
+)
 # Without brackets a record is a line; where some have them, such a line is in the middle of one.
-_BARE_START = re.compile(rf"{_BEFORE}(?P<open>){_FIRST}", re.MULTILINE)
+_BARE_START = re.compile(
+    rf"(?:^|##){_MARK}(?P<open>)(?P<first>[^\n|｜]{{1,200}}?){_END_OF_FIRST}", re.MULTILINE
+)
+_DELIMITER = re.compile(DELIMITER)
 _BETWEEN = re.compile(r"\s*##|\n")
 
 
@@ -77,13 +84,13 @@ class ClaimReader:
             is_cut = not is_closed and match is starts[-1] and marker is None
             claim = _claim(fields, repairs) if match.start() < end else _BEYOND
             if isinstance(claim, Claim) and self._is_echo(claim, said):
-                claim = "example of the prompt repeated"
+                claim = "that repeats an example of the prompt"
             if is_cut:
                 claim = "cut off in the middle"
             if isinstance(claim, Claim):
                 claims.append(claim)
             else:
-                dropped[f"claim: {claim}"] += 1
+                dropped[f"claim {claim}"] += 1
         return ParsedClaims(
             found=FoundClaims(claims=tuple(claims), dropped=dict(dropped), repairs=dict(repairs)),
             seen=len(starts),
@@ -102,14 +109,25 @@ _BEYOND = "of a text that the model made up after its end"
 
 
 def _starts(text: str) -> list[re.Match[str]]:
-    """Return where records begin; what closes a bracket in its first field is no record."""
-    found = [m for m in _START.finditer(text) if not closes_more(m["first"])]
+    """Return where records begin.
+
+    A line whose first field closes more brackets than it opens, and a bracket without a separator
+    before it, may also belong to a record that is not yet complete.
+    """
+    found: list[re.Match[str]] = []
+    for match in _START.finditer(text):
+        since = text[found[-1].start() : match.start()] if found else ""
+        is_whole = not found or len(_DELIMITER.findall(since)) >= len(_FIELDS) - 1
+        is_apart = text[match.start()] == "#" or text[match.start() - 1 : match.start()] == "\n"
+        if is_whole or (is_apart and surplus(match["first"]) >= 0):
+            found.append(match)
     return found or list(_BARE_START.finditer(text))
 
 
 def _fields(text: str, match: re.Match[str], stop: int) -> tuple[list[str], bool]:
     """Return the fields of a record, and whether it is closed."""
-    body = text[match.start("first") : stop]
+    skipped = len(match["first"]) - len(without_brackets(match["first"]))
+    body = text[match.start("first") + skipped : stop]
     marker = end_marker(body)
     body = body if marker is None else body[: marker.start()]
     is_closed = True
@@ -134,7 +152,7 @@ def _claim(fields: Sequence[str], repairs: Counter[str]) -> Claim | str:
     known = {name: _known(name, part) for name, part in named.items()}
     why_not = absurdity(known.get("subject", ""))
     if why_not is not None:
-        return f"subject {why_not}"
+        return why_not
     if not known.get("description"):
         return "without a description"
     return Claim(**known)

@@ -12,9 +12,10 @@ __all__ = [
     "KINDS",
     "RawRecord",
     "closed_body",
-    "closes_more",
     "find_records",
     "split_fields",
+    "surplus",
+    "without_brackets",
 ]
 
 _LOOSE = rf"(?:{LESS}\s*{BAR}{{1,2}}\s*{GREATER}?|{BAR}{{1,2}}\s*{GREATER}|{BAR}{{1,2}})"
@@ -34,7 +35,7 @@ _START = re.compile(
 )
 # A record that calls itself something else, or that begins with its first field.
 _OTHER_START = re.compile(
-    rf"(?P<open>{_OPENING}{{1,4}})\s{{0,9}}(?P<quote>{_QUOTE})"
+    rf"(?P<open>{_OPENING})\s{{0,9}}(?P<quote>{_QUOTE})"
     rf"(?P<kind>(?>[^\n<>|＜＞﹤｜]{{1,200}}))(?={DELIMITER})"
 )
 KINDS = {
@@ -45,10 +46,9 @@ KINDS = {
     "relation": "relationship",
     "relations": "relationship",
 }
-_LONGEST_KIND = 40
-_ANY_QUOTE = re.compile(r"[\"'“”]")
 _LIST_MARK = r"(?:[-*•]|\d{1,3}[.)])"
-_BEFORE_BARE = re.compile(rf"(?:\A|[\n)\]}}）#>])[ \t]*{_LIST_MARK}?[ \t*`]*$")
+_BEFORE_BARE = re.compile(rf"(?:\A|[\n)\]}}）#])[ \t]*{_LIST_MARK}?[ \t*`]*$")
+_BEFORE_OTHER = re.compile(rf"(?:\A|\n|##|[)\]}}）][,;]?)[ \t]*{_LIST_MARK}?[ \t*`]*$")
 _ENDS_IN_DELIMITER = re.compile(rf"(?:{DELIMITER}|\|>?)\s*$")
 _DELIMITER_ENDS = tuple(">＞﹥;|｜")
 _ENDS_IN_END = re.compile(rf"(?:{END.pattern})\s*\Z", END.flags)
@@ -117,18 +117,15 @@ def _starts(text: str) -> Iterator[re.Match[str]]:
     for match in sorted([*named, *others], key=re.Match.start):
         start = match.start("open" if match.group("open") else "quote")
         before = text[max(0, start - 80) : start]
-        if _is_field(match, before) or closes_more(match.group("kind")):
+        if _is_field(match, before) or surplus(match.group("kind")) < 0:
             continue
-        if _is_dressed(match) or _BEFORE_BARE.search(before):
+        if _kind(match) not in KINDS:
+            is_start = _BEFORE_OTHER.search(before) is not None
+        else:
+            is_dressed = match.group("open") or match.group("quote")
+            is_start = bool(is_dressed) or _BEFORE_BARE.search(before) is not None
+        if is_start:
             yield match
-
-
-def _is_dressed(match: re.Match[str]) -> bool:
-    """Tell whether brackets or quotes say that this is no word in the middle of a text."""
-    kind, quote = _kind(match), match.group("quote")
-    if kind in KINDS:
-        return bool(match.group("open") or quote)
-    return bool(quote) and len(kind) <= _LONGEST_KIND and _ANY_QUOTE.search(kind) is None
 
 
 def _is_field(match: re.Match[str], before: str) -> bool:
@@ -142,7 +139,7 @@ def _is_field(match: re.Match[str], before: str) -> bool:
 
 
 def _kind(match: re.Match[str]) -> str:
-    kind = match.group("kind").strip(_QUOTES)
+    kind = without_brackets(match.group("kind")).strip(_QUOTES)
     return KINDS.get(kind.casefold(), kind)
 
 
@@ -197,9 +194,17 @@ def _inside(body: str, kind: str) -> tuple[str, bool]:
     return _SEPARATOR.split(body, maxsplit=1)[0], False
 
 
-def closes_more(text: str) -> bool:
-    """Tell whether a text closes brackets that it does not open."""
-    return sum(text.count(mark) for mark in _CLOSE) > sum(text.count(mark) for mark in _OPEN)
+def surplus(text: str) -> int:
+    """Return how many brackets a text opens and does not close; below 0 it closes more."""
+    opened = sum(text.count(mark) for mark in _OPEN)
+    return opened - sum(text.count(mark) for mark in _CLOSE)
+
+
+def without_brackets(text: str) -> str:
+    """Return a record's first field without the further brackets that the record begins with."""
+    while surplus(text) > 0 and text[0] in _OPEN:
+        text = text[1:].lstrip()
+    return text
 
 
 def closed_body(body: str) -> tuple[str, bool]:

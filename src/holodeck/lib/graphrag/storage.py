@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, ClassVar
 from holodeck.errors import ConfigError, TableNotFoundError
 from holodeck.lib.contracts import BuildAccount
 from holodeck.lib.documents import OWN_FOLDER_MARK
-from holodeck.lib.foreign_tables import find_foreign_tables, table_files
+from holodeck.lib.foreign_tables import OLD_PREFIX, find_foreign_tables, table_files
 from holodeck.lib.graphrag.foreign import ForeignIndex, find_foreign
 from holodeck.lib.indexes.folder import IndexFolder
 from holodeck.lib.indexes.leases import Lease, NoLease
@@ -307,6 +307,14 @@ class GraphRAGStorage(IndexFolder[IndexMetadata]):
     def _table_files(self, table: str) -> list[Path]:
         """Return the files of a table, in today's or in the older ``create_final_*`` spelling."""
         return table_files(self.output_dir, table)
+
+    def get_table_path(self, table_name: str) -> Path:
+        """Return the file of a table, the folder of its parts, or where its file would be."""
+        files = self._table_files(table_name)
+        if not files:
+            return self.output_dir / f"{table_name.removeprefix(OLD_PREFIX)}.parquet"
+        parent = files[0].parent
+        return files[0] if parent == self.output_dir else parent
 
     def load_table(self, table_name: str) -> pd.DataFrame:
         """Return a table of the current index.

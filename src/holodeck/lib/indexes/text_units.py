@@ -5,13 +5,13 @@ Order is by content id everywhere; a path is an attribute of a source and decide
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 
 from holodeck.lib.chunking import ChunkEnds, chunk_document
 from holodeck.lib.documents import Chunk, Document, Place
 
-__all__ = ["Prepared", "TextUnit", "prepare"]
+__all__ = ["PlacedRecord", "Prepared", "TextUnit", "prepare"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,6 +32,14 @@ class TextUnit:
 
 
 @dataclass(frozen=True, kw_only=True)
+class PlacedRecord:
+    """What comes with a record at one place: its id, where YAML names the field, and its fields."""
+
+    id: str | None = None
+    metadata: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
 class Prepared:
     """What a corpus is made of.
 
@@ -39,11 +47,13 @@ class Prepared:
         documents: One for each distinct text, by id; the places of all its copies beside it.
         text_units: One for each distinct run of tokens, by id.
         units_of: Document id → its text units in reading order.
+        records: Place → what comes with the record there.
     """
 
     documents: tuple[tuple[Document, tuple[Place, ...]], ...]
     text_units: tuple[TextUnit, ...]
     units_of: dict[str, tuple[str, ...]]
+    records: Mapping[Place, PlacedRecord] = field(default_factory=dict)
 
 
 def prepare(
@@ -54,12 +64,17 @@ def prepare(
 ) -> Prepared:
     """Cut the documents into text units; equal texts are one."""
     distinct: dict[str, Document] = {}
+    records: dict[Place, PlacedRecord] = {}
     places: dict[str, set[Place]] = {}
     for document in documents:
         kept = distinct.setdefault(document.id, document)
         if document.place < kept.place:
             distinct[document.id] = document
         places.setdefault(document.id, set()).add(document.place)
+        if document.record_id is not None or document.metadata:
+            records[document.place] = PlacedRecord(
+                id=document.record_id, metadata=document.metadata
+            )
 
     units: dict[str, Chunk] = {}
     units_of: dict[str, tuple[str, ...]] = {}
@@ -86,6 +101,7 @@ def prepare(
             for unit_id in sorted(units)
         ),
         units_of=units_of,
+        records=records,
     )
 
 

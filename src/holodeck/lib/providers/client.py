@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 from typing import ClassVar, Generic, TypeVar
+from urllib.parse import quote
 
 from holodeck.errors import ProviderError
 from holodeck.lib.providers.access import ModelAccess
@@ -63,6 +64,7 @@ class ModelClient(ABC, Generic[Client]):
         found = (
             self.key,
             self.endpoint.password,
+            quote(self.endpoint.password or "", safe=""),  # as the URL spells it
             (self.endpoint.authorization or "").removeprefix("Basic "),
         )
         return tuple(secret for secret in found if secret)

@@ -35,23 +35,25 @@ class Reader(NamedTuple):
     Attributes:
         function: ``module:function``.
         extra: The extra that brings the packages it needs.
+        has_records: Whether a file of the type is a list of records, whose fields YAML may name.
     """
 
     function: str
     extra: str | None = None
+    has_records: bool = False
 
 
 _TEXT = Reader("holodeck.lib.readers.text:read")
-_TABLE = Reader("holodeck.lib.readers.tables:read")
+_TABLE = Reader("holodeck.lib.readers.tables:read", has_records=True)
 _HTML = Reader("holodeck.lib.readers.html:read", extra="documents")
-_JSON_LINES = Reader("holodeck.lib.readers.json_records:read_lines")
+_JSON_LINES = Reader("holodeck.lib.readers.json_records:read_lines", has_records=True)
 
 READERS: dict[str, Reader] = {
     ".csv": _TABLE,
     ".docx": Reader("holodeck.lib.readers.docx:read"),
     ".htm": _HTML,
     ".html": _HTML,
-    ".json": Reader("holodeck.lib.readers.json_records:read"),
+    ".json": Reader("holodeck.lib.readers.json_records:read", has_records=True),
     ".jsonl": _JSON_LINES,
     ".log": _TEXT,
     ".markdown": _TEXT,
@@ -63,6 +65,6 @@ READERS: dict[str, Reader] = {
     ".tsv": _TABLE,
     ".txt": _TEXT,
     ".xhtml": _HTML,
-    ".xlsx": Reader("holodeck.lib.readers.xlsx:read", extra="documents"),
+    ".xlsx": Reader("holodeck.lib.readers.xlsx:read", extra="documents", has_records=True),
 }
 """Ending, in lower case → its reader. Both engines read the same types."""

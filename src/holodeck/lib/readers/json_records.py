@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from holodeck.errors import ReadError
+from holodeck.errors import ConfigError, ReadError
 from holodeck.lib.documents import Document, Place
 from holodeck.lib.readers.decoding import clean_text, read_text
 from holodeck.lib.readers.options import ReadOptions
@@ -25,15 +26,16 @@ def read(file: Path, path: str, options: ReadOptions) -> list[Document]:
         raise ReadError("no text: it is empty or blank")
     try:
         value = _parse(text)
-        if isinstance(value, list):
-            documents = record_documents(list(_records(value)), path, notes)
+        if options.record_path is not None:
+            records = list(_records_at(value, options, path))
+            documents = record_documents(records, path, options, notes=notes)
+        elif isinstance(value, list):
+            documents = record_documents(list(_records(value)), path, options, notes=notes)
         else:
             record = _record(1, value)
             documents = [
-                Document(
-                    place=Place(path=path), text=each.text, metadata=each.metadata, notes=notes
-                )
-                for each in record_documents([record], path)
+                replace(each, place=Place(path=path))
+                for each in record_documents([record], path, options, notes=notes)
             ]
     except RecursionError as error:
         raise ReadError(_TOO_DEEP) from error
@@ -58,7 +60,7 @@ def read_lines(file: Path, path: str, options: ReadOptions) -> list[Document]:
             notes += (f"line {number} is left out: {_TOO_DEEP}",)
         except ReadError as error:
             notes += (f"line {number} is left out: {error}",)
-    documents = record_documents(records, path, notes)
+    documents = record_documents(records, path, options, notes=notes)
     if not documents:
         raise ReadError("; ".join(notes[:3]) or "no text: it is empty or blank")
     return documents
@@ -103,6 +105,33 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:  # Any: JSON
 
 def _records(items: list[Any]) -> Iterator[Record]:  # Any: JSON
     return (_record(number, item) for number, item in enumerate(items, start=1))
+
+
+def _records_at(value: Any, options: ReadOptions, path: str) -> Iterator[Record]:  # Any: JSON
+    """Yield the records at ``record_path``, each with the plain values that stand around them."""
+    assert options.record_path is not None
+    around: dict[str, str] = {}
+    steps = options.record_path.split(".")
+    for number, step in enumerate(steps):
+        if not isinstance(value, dict) or step not in value:
+            has = ", ".join(value) if isinstance(value, dict) else "none, it is no object"
+            where = ".".join(steps[:number]) or "its top"
+            raise ConfigError(
+                f"{path} has no {step!r} at {where} (there: {has}): mend record_path",
+                field="record_path",
+            )
+        above = ".".join(steps[:number])
+        for name, inner in value.items():
+            if name != step and not isinstance(inner, dict | list) and _scalar(inner).strip():
+                around[options.meta_prefix + _dotted(above, clean_text(name))] = _scalar(inner)
+        value = value[step]
+    if not isinstance(value, list):
+        raise ConfigError(
+            f"{path} has no list at {options.record_path}: mend record_path", field="record_path"
+        )
+    for record in _records(value):
+        own = {options.record_prefix + name: text for name, text in record.fields.items()}
+        yield replace(record, fields={**own, **{k: v for k, v in around.items() if k not in own}})
 
 
 def _record(row: int, value: Any) -> Record:  # Any: JSON

@@ -1,11 +1,16 @@
-"""What tables and lists share: a record is a document of ``name: value`` lines."""
+"""What tables and lists share: a record is a document of ``name: value`` lines.
+
+Where YAML names the fields (``Structure``), a record is the text of some and comes with others.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from holodeck.lib.documents import Document, Place
+from holodeck.lib.readers.options import ReadOptions
+from holodeck.lib.readers.structure import Structure
 
 __all__ = ["Record", "record_documents"]
 
@@ -28,36 +33,77 @@ class Record:
 
 
 def record_documents(
-    records: Sequence[Record], path: str, notes: tuple[str, ...] = ()
+    records: Sequence[Record],
+    path: str,
+    options: ReadOptions,
+    *,
+    notes: tuple[str, ...] = (),
+    names: Sequence[str] | None = None,
 ) -> list[Document]:
     """Return a document for each record that has text; ``notes`` on the file go to the first.
 
     Records that share an ``id`` are all kept, and noted: none overwrites another.
+
+    Args:
+        records: In the order of the file.
+        path: Name of the file in every place.
+        options: Whose ``structure`` counts.
+        notes: On the file.
+        names: The fields that the file has; default: those that its records have.
+
+    Raises:
+        ConfigError: The file lacks a field that YAML names.
     """
+    structure = options.structure
+    if structure is not None and records:
+        structure.check(path, names or [name for record in records for name in record.fields])
     documents: list[Document] = []
     row_of_id: dict[str, int] = {}
     for record in records:
-        text = record.text
-        if text is None:
-            text = "\n".join(f"{name}: {value}" for name, value in record.fields.items())
+        text = _text(record, structure)
+        record_notes = record.notes + _note_on_id(record, structure, row_of_id)
         if not text.strip():
+            if structure is not None:
+                notes += (
+                    *record_notes,
+                    f"row {record.row}: no text in the vector fields; left out",
+                )
             continue
-        record_notes = record.notes + _note_on_id(record, row_of_id)
         documents.append(
             Document(
                 place=Place(path=path, row=record.row),
                 text=text,
-                metadata=dict(record.fields),
-                notes=record_notes if documents else notes + record_notes,
+                metadata=(
+                    dict(record.fields)
+                    if structure is None
+                    else structure.metadata_of(record.fields)
+                ),
+                notes=record_notes,
+                record_id=None if structure is None else structure.id_of(record.fields),
             )
         )
+    if documents and notes:
+        first = documents[0]
+        documents[0] = replace(first, notes=notes + first.notes)
     return documents
 
 
-def _note_on_id(record: Record, row_of_id: dict[str, int]) -> tuple[str, ...]:
-    identifier = next(
-        (value for name, value in record.fields.items() if name.casefold() == "id"), None
-    )
+def _text(record: Record, structure: Structure | None) -> str:
+    if structure is not None:
+        return structure.text_of(record.fields)
+    if record.text is not None:
+        return record.text
+    return "\n".join(f"{name}: {value}" for name, value in record.fields.items())
+
+
+def _note_on_id(
+    record: Record, structure: Structure | None, row_of_id: dict[str, int]
+) -> tuple[str, ...]:
+    if structure is not None:
+        identifier = structure.id_of(record.fields)
+    else:
+        named = ((value, name) for name, value in record.fields.items())
+        identifier = next((value for value, name in named if name.casefold() == "id"), None)
     if identifier is None:
         return ()
     first = row_of_id.setdefault(identifier, record.row)

@@ -120,6 +120,8 @@ def _readable(
                 f"reading {ending} needs an extra: pip install 'holodeck[{reader.extra}]' (in a "
                 f"checkout: pip install -e '.[{reader.extra}]')"
             )
+        elif options.structure is not None and not reader.has_records:
+            reason = f"vector_field is set, and a {ending} file is no list of records"
         else:
             readable.append((file, reader))
             continue

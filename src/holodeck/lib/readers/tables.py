@@ -33,7 +33,7 @@ def read(file: Path, path: str, options: ReadOptions) -> list[Document]:
     told = _DELIMITER_LINE.match(text)
     if told:
         text = text[told.end() :]
-    delimiter = told[1] if told else _find_delimiter(text)
+    delimiter = options.delimiter or (told[1] if told else _find_delimiter(text))
     parser = _Parser(text, delimiter)
     rows = (row for row in parser.rows() if any(row))
     header = column_names(next(rows, []))
@@ -43,7 +43,8 @@ def read(file: Path, path: str, options: ReadOptions) -> list[Document]:
             f"line {parser.open_quote}: a quoted cell is never closed; it holds the rest of the "
             "file",
         )
-    documents = record_documents(records, path, notes)
+    names = [*header, *(name for record in records for name in record.fields)]
+    documents = record_documents(records, path, options, notes=notes, names=names)
     if not documents:
         raise ReadError("no text: a table without a record below its header")
     return documents

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import warnings
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -39,21 +40,20 @@ def read(file: Path, path: str, options: ReadOptions) -> list[Document]:
     except Exception as error:  # a broken file raises whatever the library stumbles over
         raise ReadError(f"not a readable {_KIND}: {error or type(error).__name__}") from error
     documents = [
-        Document(
+        replace(
+            each,
             place=Place(path=path, page=number if len(sheets) > 1 else None, row=each.place.row),
-            text=each.text,
             metadata={**each.metadata, "sheet": title},
-            notes=each.notes,
         )
         for number, title, rows in sheets
-        for each in _sheet_documents(rows, path)
+        for each in _sheet_documents(rows, path, options)
     ]
     if not documents:
         raise ReadError("no text: no sheet has a row below its header")
     return documents
 
 
-def _sheet_documents(rows: Sequence[list[str]], path: str) -> list[Document]:
+def _sheet_documents(rows: Sequence[list[str]], path: str, options: ReadOptions) -> list[Document]:
     if not rows:
         return []
     header = column_names(_trimmed(rows[0]))
@@ -61,7 +61,8 @@ def _sheet_documents(rows: Sequence[list[str]], path: str) -> list[Document]:
         record_of(number, header, _trimmed(row, len(header)))
         for number, row in enumerate(rows[1:], start=1)
     ]
-    return record_documents(records, path)
+    names = [*header, *(name for record in records for name in record.fields)]
+    return record_documents(records, path, options, names=names)
 
 
 def _rows(sheet: Any) -> Iterator[list[str]]:  # Any: openpyxl has no types

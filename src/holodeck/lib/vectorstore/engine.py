@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
@@ -12,6 +13,7 @@ from holodeck.lib.contracts import ProgressListener, Reranker
 from holodeck.lib.indexes.engine import IndexEngine
 from holodeck.lib.questions import accept_question
 from holodeck.lib.results import Passage, SearchResult, Source, format_passages
+from holodeck.lib.vectorstore.filters import passes
 from holodeck.lib.vectorstore.indexing import EMBEDDING, VectorIndexer
 from holodeck.lib.vectorstore.rerank import reranked
 from holodeck.lib.vectorstore.search import SEARCH_MODES, Question, find
@@ -97,7 +99,7 @@ class VectorEngine(IndexEngine[VectorRecord, ChunkStore]):
                 chunks, more = await reranked(text, chunks, self._reranker())
                 notes = (*notes, *more)
                 chunks = chunks[: self.config.top_k]
-        passages = [_passage(chunk, score) for chunk, score in chunks]
+        passages = [_passage(chunk, score, self.config.filter) for chunk, score in chunks]
         result = SearchResult(
             response="",
             search_mode=mode,
@@ -133,13 +135,18 @@ class VectorEngine(IndexEngine[VectorRecord, ChunkStore]):
     def _find(
         self, store: ChunkStore, question: Question, mode: str
     ) -> list[tuple[StoredChunk, float]]:
+        wanted = self.config.filter
         try:
+            allowed = (
+                None if not wanted else store.where(lambda chunk: bool(_sources(chunk, wanted)))
+            )
             ranked = find(
                 store,
                 question,
                 mode,
                 top_k=self._wanted,
                 least_similarity=self.config.min_similarity_score,
+                allowed=allowed,
             )
             chunks = store.read([hit.id for hit in ranked])
         except (OSError, RuntimeError, ValueError) as error:
@@ -163,8 +170,21 @@ class VectorEngine(IndexEngine[VectorRecord, ChunkStore]):
         return format_passages(question, result)
 
 
-def _passage(chunk: StoredChunk, score: float) -> Passage:
-    first, *more = (
-        Source(place=place, text_unit_id=chunk.id, text=chunk.text) for place in chunk.places
+def _sources(chunk: StoredChunk, wanted: Mapping[str, str | int] | None) -> list[Source]:
+    """Return the places of a chunk that pass the filter."""
+    sources = (
+        Source(
+            place=at.place,
+            text_unit_id=chunk.id,
+            text=chunk.text,
+            record_id=at.record.id,
+            metadata=at.record.metadata,
+        )
+        for at in chunk.places
     )
+    return [source for source in sources if passes(source, wanted or {})]
+
+
+def _passage(chunk: StoredChunk, score: float, wanted: Mapping[str, str | int] | None) -> Passage:
+    first, *more = _sources(chunk, wanted)
     return Passage(text=chunk.text, score=score, source=first, also=tuple(more))

@@ -75,7 +75,7 @@ class VectorIndexer(Indexer[VectorRecord]):
         self._on_progress(Progress(step="store"))
         chunks = corpus.prepared.text_units
         store = self._folder.store_folder(corpus.generation)
-        await to_its_end(write_store, store, chunks, vectors)
+        await to_its_end(write_store, store, chunks, vectors, corpus.prepared.records)
         return VectorRecord(
             **corpus.record_fields(),
             document_count=len(corpus.prepared.documents),

@@ -98,9 +98,17 @@ def find(
     *,
     top_k: int,
     least_similarity: float | None = None,
+    allowed: frozenset[str] | None = None,
 ) -> list[Ranked]:
-    """Return the best ``top_k`` chunks, those left out whose cosine is below a limit."""
-    ranked = SEARCH_MODES[mode].rank(store, question, max(CANDIDATES, top_k))
+    """Return the best ``top_k`` chunks.
+
+    Left out are those whose cosine is below a limit, and those that are not allowed, if any are
+    named; then every chunk is a candidate, since the best of all may not be allowed.
+    """
+    count = max(CANDIDATES, top_k) if allowed is None else max(len(store.ids), 1)
+    ranked = SEARCH_MODES[mode].rank(store, question, count)
+    if allowed is not None:
+        ranked = [hit for hit in ranked if hit.id in allowed]
     if least_similarity is not None:
         cosines = store.similarities([hit.id for hit in ranked], question.embedding())
         ranked = [hit for hit in ranked if cosines[hit.id] >= least_similarity]

@@ -6,14 +6,15 @@ vectors are held in memory while a store is open, so that similarity is exact fo
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from holodeck.errors import IndexingError, TableNotFoundError
 from holodeck.lib.documents import Place
-from holodeck.lib.indexes.text_units import TextUnit
+from holodeck.lib.indexes.text_units import PlacedRecord, TextUnit
 from holodeck.lib.ranking.terms import text_terms
 
 if TYPE_CHECKING:
@@ -21,9 +22,17 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-__all__ = ["STORE_VERSION", "ChunkStore", "Ranked", "StoredChunk", "open_store", "write_store"]
+__all__ = [
+    "STORE_VERSION",
+    "ChunkStore",
+    "Ranked",
+    "StoredChunk",
+    "StoredPlace",
+    "open_store",
+    "write_store",
+]
 
-STORE_VERSION = 1
+STORE_VERSION = 2
 """Raised when the table's columns or its full-text index change; part of every config hash."""
 
 _TABLE = "chunks"
@@ -40,21 +49,35 @@ class Ranked:
 
 
 @dataclass(frozen=True, kw_only=True)
+class StoredPlace:
+    """A place, and what comes with the record there."""
+
+    place: Place
+    record: PlacedRecord
+
+
+@dataclass(frozen=True, kw_only=True)
 class StoredChunk:
     """A chunk as it is stored, with every place where its text stands."""
 
     id: str
     text: str
-    places: tuple[Place, ...]
+    places: tuple[StoredPlace, ...]
 
 
-def write_store(folder: Path, chunks: Sequence[TextUnit], vectors: NDArray[np.float32]) -> None:
+def write_store(
+    folder: Path,
+    chunks: Sequence[TextUnit],
+    vectors: NDArray[np.float32],
+    records: Mapping[Place, PlacedRecord] | None = None,
+) -> None:
     """Write a new store; without chunks it is an empty folder.
 
     Args:
         folder: Created here.
         chunks: In the order of their ids.
         vectors: Row ``i`` belongs to ``chunks[i]``; length 1, or zero.
+        records: Place → what comes with the record there.
 
     Raises:
         IndexingError: It could not be written.
@@ -62,7 +85,7 @@ def write_store(folder: Path, chunks: Sequence[TextUnit], vectors: NDArray[np.fl
     try:
         folder.mkdir(parents=True)
         if chunks:
-            _write(folder, chunks, vectors)
+            _write(folder, chunks, vectors, records or {})
     except (OSError, RuntimeError, ValueError) as error:
         raise IndexingError(
             f"the index could not be written to {folder}: {error}. The old index is untouched and "
@@ -70,11 +93,16 @@ def write_store(folder: Path, chunks: Sequence[TextUnit], vectors: NDArray[np.fl
         ) from error
 
 
-def _write(folder: Path, chunks: Sequence[TextUnit], vectors: NDArray[np.float32]) -> None:
+def _write(
+    folder: Path,
+    chunks: Sequence[TextUnit],
+    vectors: NDArray[np.float32],
+    records: Mapping[Place, PlacedRecord],
+) -> None:
     import lancedb
     from lancedb.index import FTS
 
-    table = lancedb.connect(str(folder)).create_table(_TABLE, _columns(chunks, vectors))
+    table = lancedb.connect(str(folder)).create_table(_TABLE, _columns(chunks, vectors, records))
     table.create_index(
         "terms",
         config=FTS(
@@ -90,13 +118,24 @@ def _write(folder: Path, chunks: Sequence[TextUnit], vectors: NDArray[np.float32
     )
 
 
-def _columns(chunks: Sequence[TextUnit], vectors: NDArray[np.float32]) -> pa.Table:
+def _columns(
+    chunks: Sequence[TextUnit],
+    vectors: NDArray[np.float32],
+    records: Mapping[Place, PlacedRecord],
+) -> pa.Table:
     import pyarrow as pa
 
-    place = pa.struct([("path", pa.string()), ("page", pa.int64()), ("row", pa.int64())])
+    place = pa.struct(
+        [
+            ("path", pa.string()),
+            ("page", pa.int64()),
+            ("row", pa.int64()),
+            ("record_id", pa.string()),
+            ("metadata", pa.string()),
+        ]
+    )
     places = [
-        [{"path": at.path, "page": at.page, "row": at.row} for at in chunk.places]
-        for chunk in chunks
+        [_place_row(at, records.get(at, PlacedRecord())) for at in chunk.places] for chunk in chunks
     ]
     return pa.table(
         {
@@ -110,6 +149,16 @@ def _columns(chunks: Sequence[TextUnit], vectors: NDArray[np.float32]) -> pa.Tab
             ),
         }
     )
+
+
+def _place_row(place: Place, record: PlacedRecord) -> dict[str, Any]:  # Any: a row of Arrow
+    return {
+        "path": place.path,
+        "page": place.page,
+        "row": place.row,
+        "record_id": record.id,
+        "metadata": json.dumps(dict(record.metadata), ensure_ascii=False),
+    }
 
 
 class ChunkStore:
@@ -155,6 +204,15 @@ class ChunkStore:
         ranked = [Ranked(id=row["id"], score=round(row["_score"], _DECIMALS)) for row in rows]
         return sorted(ranked, key=lambda hit: (-hit.score, hit.id))
 
+    def where(self, accepts: Callable[[StoredChunk], bool]) -> frozenset[str]:
+        """Return the chunks that are accepted by their places; their texts are left blank."""
+        if self._table is None:
+            return frozenset()
+        found = self._table.search().select(["id", "places"]).limit(len(self.ids)).to_arrow()
+        return frozenset(
+            row["id"] for row in found.to_pylist() if accepts(_chunk({**row, "text": ""}))
+        )
+
     def read(self, ids: Sequence[str]) -> list[StoredChunk]:
         """Return the chunks, in the order of ``ids``."""
         if not ids:
@@ -198,5 +256,12 @@ def _chunk(row: Mapping[str, Any]) -> StoredChunk:
     return StoredChunk(
         id=row["id"],
         text=row["text"],
-        places=tuple(Place(**place) for place in row["places"]),
+        places=tuple(map(_stored_place, row["places"])),
+    )
+
+
+def _stored_place(row: Mapping[str, Any]) -> StoredPlace:
+    return StoredPlace(
+        place=Place(path=row["path"], page=row["page"], row=row["row"]),
+        record=PlacedRecord(id=row["record_id"], metadata=json.loads(row["metadata"])),
     )

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Mapping
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -199,6 +201,16 @@ async def test_a_bad_request_is_one_chunks_failure(tmp_path: Path) -> None:
     assert not build.failures[0].passing
 
 
+async def test_a_page_in_place_of_an_answer_is_one_chunks_failure(tmp_path: Path) -> None:
+    """A proxy that blocks one text, or fails once, does not cost hours; the next build tries it."""
+    page = ProviderError("sent no usable reply: it is no chat completion")
+    build, _ = make(tmp_path, {2: page}, max_failed_share=0.2)
+    await extract_graph(build)
+
+    assert titles(tmp_path) == ["P1", "P3", "P4", "P5"]
+    assert build.failures[0].passing
+
+
 async def test_a_further_pass_that_fails_keeps_what_the_first_found(tmp_path: Path) -> None:
     """The chunk counts as failed, so that it is asked for again; its facts are in the graph."""
 
@@ -373,3 +385,78 @@ async def test_a_summary_that_fails_leaves_the_descriptions(tmp_path: Path) -> N
     assert count_tokens(row["description"]) <= SUMMARY_INPUT_TOKENS
     assert [(f.what, f.place) for f in build.failures] == [("summary", "Hub")]
     assert build.warnings[0].startswith("1 of 1 summaries failed: no.")
+
+
+def works_at_acme(number: int) -> str:
+    return (
+        f'("entity"<|>P{number}<|>person<|>speaks)\n##\n'
+        f'("relationship"<|>P{number}<|>Acme<|>works there<|>7)\n{END}'
+    )
+
+
+def as_json(text: str) -> str:
+    """Return the records as lists in JSON."""
+    rows = [part.strip("()\n").split("<|>") for part in text.removesuffix(f"\n{END}").split("##")]
+    return json.dumps([[field.strip('"') for field in row] for row in rows])
+
+
+FAULTS: dict[str, Callable[[str], Said]] = {
+    "cut": lambda text: text[: len(text) * 2 // 3],
+    "cut between records": lambda text: ChatReply(
+        text=text[: text.index("##")], finish_reason="length"
+    ),
+    "empty": lambda text: "",
+    "blank": lambda text: " \n",
+    "out of tokens": lambda text: ChatReply(text="", finish_reason="length"),
+    "thoughts only": lambda text: f"<think>first, {text}",
+    "thoughts of another model only": lambda text: f"<|channel|>analysis<|message|>{text}",
+    "thoughts first": lambda text: f"<think>{text.replace('P', 'FAKE')}</think>{text}",
+    "end of thoughts": lambda text: f"FAKE, hm.\n</think>\n{text}",
+    "prose": lambda text: "Certainly. The text is about people.",
+    "prose and an end": lambda text: f"No hay nada.\n{END}",
+    "a refusal": lambda text: "I can't help with that.",
+    "a refusal in another language": lambda text: "申し訳ありませんが、お手伝いできません。",
+    "prose around it": lambda text: f"Here it is:\n{text}\nI hope it helps (you).",
+    "a fence": lambda text: f"```text\n{text}\n```",
+    "no separators": lambda text: text.replace("\n##\n", ""),
+    "no end marker": lambda text: text.removesuffix(END),
+    "no brackets": lambda text: text.replace("(", "").replace(")", ""),
+    "no kinds": lambda text: text.replace('"entity"<|>', "").replace('"relationship"<|>', ""),
+    "double bars": lambda text: text.replace("<|>", "<||>"),
+    "full width": lambda text: text.replace("<|>", "＜｜＞").replace("(", "（").replace(")", "）"),
+    "escapes": lambda text: text.replace("<", "&lt;").replace(">", "&gt;"),
+    "line ends of Windows": lambda text: text.replace("\n", "\r\n"),
+    "marks without width": lambda text: text.replace('("', '(\u200b"'),
+    "bold": lambda text: re.sub(r"(P\d+|Acme)", r"**\1**", text),
+    "JSON": as_json,
+    "an unknown format": lambda text: as_json(text).replace("[", "{").replace("]", "}"),
+    "weights in words": lambda text: text.replace("7)", "high (7))"),
+}
+
+
+@pytest.mark.parametrize("kind", FAULTS)
+async def test_a_fault_that_can_be_mended_changes_nothing(tmp_path: Path, kind: str) -> None:
+    """With every fifth reply spoilt, the graph is that of a healthy model, and nothing is lost."""
+    turn = count(1)
+
+    def faulty(request: ChatRequest) -> Said:
+        text = works_at_acme(number_of(request))
+        return text if next(turn) % 5 else FAULTS[kind](text)
+
+    rows = []
+    for name, replies in (
+        ("healthy", lambda request: works_at_acme(number_of(request))),
+        ("faulty", faulty),
+    ):
+        (tmp_path / name).mkdir()
+        build, _ = make(tmp_path / name, replies, chunks=10)
+        await extract_graph(build)
+        rows.append(
+            [read_rows(tmp_path / name, t) for t in ("entities", "relationships", "aliases")]
+        )
+
+    assert rows[0] == rows[1]
+    assert [len(table) for table in rows[0]] == [11, 10, 0]
+    assert build.chunks["done"] + build.chunks["repaired"] == 10
+    assert build.dropped == {}
+    assert build.failures == []

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import inspect
+import logging
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
+from holodeck.lib.contracts import Progress
+from holodeck.lib.graphrag.indexer import IndexingCallbacks
+from holodeck.lib.graphrag.storage import GraphRAGStorage
 from holodeck.lib.imports import load_object
 from holodeck.models.tool import GraphRAGConfig, VectorstoreTool
 
@@ -37,6 +42,11 @@ NAMES = (
     "holodeck.lib.graphrag.search:GlobalSearchEngine",
     "holodeck.lib.graphrag.search:create_search_engine",
     "holodeck.lib.graphrag.engine:GraphRAGEngine",
+    "holodeck.lib.graphrag:IndexMetadata",
+    "holodeck.lib.graphrag:IndexingError",
+    "holodeck.lib.graphrag:BaseSearchEngine",
+    "holodeck.lib.graphrag:SearchResult",
+    "holodeck.lib.graphrag:create_search_engine",
     "holodeck.models.tool:VectorstoreTool",
     "holodeck.models.tool:GraphRAGConfig",
     "holodeck.models.tool:GraphRAGModelConfig",
@@ -45,18 +55,64 @@ NAMES = (
 )
 MEMBERS = {
     "holodeck.lib.graphrag.storage:GraphRAGStorage": (
-        "REQUIRED_TABLES storage_dir output_dir cache_dir logs_dir metadata_path "
-        "ensure_directories has_valid_index get_metadata save_metadata compute_source_hash "
-        "needs_reindex clear_index load_table"
+        "METADATA_FILE OUTPUT_DIR CACHE_DIR LOGS_DIR REQUIRED_TABLES storage_dir output_dir "
+        "cache_dir logs_dir metadata_path ensure_directories has_valid_index get_metadata "
+        "save_metadata compute_source_hash needs_reindex clear_index get_table_path load_table"
     ),
     "holodeck.lib.graphrag.storage:IndexMetadata": "to_dict from_dict",
+    "holodeck.lib.graphrag.indexer:IndexingCallbacks": (
+        "on_workflow_start on_workflow_end on_step_start on_step_end on_error on_warning on_log "
+        "pipeline_start pipeline_end workflow_start workflow_end progress pipeline_error"
+    ),
     "holodeck.lib.graphrag.indexer:GraphRAGIndexer": "build_index",
     "holodeck.lib.graphrag.engine:GraphRAGEngine": (
         "is_initialized index_stats initialize search close"
     ),
     "holodeck.lib.graphrag.search:BaseSearchEngine": "initialize search",
+    "holodeck.lib.graphrag.search:LocalSearchEngine": "initialize search",
+    "holodeck.lib.graphrag.search:GlobalSearchEngine": "initialize search",
     "holodeck.tools.vectorstore_tool:VectorStoreTool": "initialize search is_initialized",
 }
+FIELDS = {
+    "holodeck.lib.graphrag.storage:IndexMetadata": (
+        "tool_name source_path source_hash indexed_at file_count entity_count "
+        "relationship_count community_count graphrag_version config_hash"
+    ),
+    "holodeck.lib.graphrag.search:SearchResult": (
+        "response sources entities_used communities_used search_mode"
+    ),
+    "holodeck.models.tool:GraphRAGModelConfig": (
+        "provider name temperature max_tokens api_base api_version deployment_name"
+    ),
+    "holodeck.models.tool:GraphRAGConfig": (
+        "search_mode community_level indexing_model search_model embedding_model storage_dir "
+        "chunk_size chunk_overlap entity_types max_gleanings skip_claim_extraction"
+    ),
+    "holodeck.models.tool:VectorstoreTool": "name type source description engine graphrag",
+}
+"""What may be given by these keywords, and read back."""
+CALLS = {
+    "holodeck.lib.graphrag.engine:GraphRAGEngine.initialize": "force_reindex",
+    "holodeck.lib.graphrag.engine:GraphRAGEngine.search": "query",
+    "holodeck.lib.graphrag.engine:GraphRAGEngine.close": "",
+    "holodeck.lib.graphrag.search:LocalSearchEngine.search": "query",
+    "holodeck.lib.graphrag.storage:GraphRAGStorage.save_metadata": "metadata",
+    "holodeck.lib.graphrag.storage:GraphRAGStorage.compute_source_hash": "source_path",
+    "holodeck.lib.graphrag.storage:GraphRAGStorage.needs_reindex": "source_path",
+    "holodeck.lib.graphrag.storage:GraphRAGStorage.get_table_path": "table_name",
+    "holodeck.lib.graphrag.storage:GraphRAGStorage.load_table": "table_name",
+    "holodeck.lib.graphrag.indexer:GraphRAGIndexer.build_index": "source_path force",
+    "holodeck.lib.graphrag.indexer:IndexingCallbacks.on_workflow_start": "name instance",
+    "holodeck.lib.graphrag.indexer:IndexingCallbacks.on_workflow_end": "name instance result",
+    "holodeck.lib.graphrag.indexer:IndexingCallbacks.on_step_start": "step info",
+    "holodeck.lib.graphrag.indexer:IndexingCallbacks.on_step_end": "step info result",
+    "holodeck.lib.graphrag.indexer:IndexingCallbacks.on_error": "message cause stack",
+    "holodeck.lib.graphrag.indexer:IndexingCallbacks.on_warning": "message",
+    "holodeck.lib.graphrag.indexer:IndexingCallbacks.on_log": "message",
+    "holodeck.tools.vectorstore_tool:VectorStoreTool.initialize": "force_ingest provider_type",
+    "holodeck.tools.vectorstore_tool:VectorStoreTool.search": "query",
+}
+"""Method → what may be given to it by position, in order."""
 SIGNATURES = {
     "holodeck.lib.graphrag.engine:GraphRAGEngine": ["config", "base_dir", "execution_config"],
     "holodeck.lib.graphrag.storage:GraphRAGStorage": ["tool_config", "base_dir"],
@@ -83,6 +139,72 @@ def test_a_class_has_the_members_of_the_documents(name: str) -> None:
     found = load_object(name)
 
     assert [member for member in MEMBERS[name].split() if not hasattr(found, member)] == []
+
+
+@pytest.mark.parametrize("name", FIELDS)
+def test_a_record_has_the_fields_of_the_documents(name: str) -> None:
+    """Also where more were added, which are all optional."""
+    parameters = inspect.signature(load_object(name)).parameters
+
+    assert [field for field in FIELDS[name].split() if field not in parameters] == []
+    more = set(parameters) - set(FIELDS[name].split())
+    assert [field for field in more if parameters[field].default is inspect.Parameter.empty] == []
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_method_takes_what_the_documents_give_it(name: str) -> None:
+    """By position and by name; what was added is keyword-only."""
+    path, method = name.rsplit(".", 1)
+    parameters = inspect.signature(getattr(load_object(path), method)).parameters.values()
+    taken = [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
+
+    assert taken == ["self", *CALLS[name].split()]
+
+
+def test_the_export_list_is_whole() -> None:
+    """Every name that the package lists can be had from it."""
+    import holodeck.lib.graphrag as package
+
+    assert [name for name in package.__all__ if not hasattr(package, name)] == []
+
+
+def test_a_table_has_a_path_before_and_after_it_is_there(tmp_path: Path) -> None:
+    """A file, or the folder of its parts, by either spelling of its name."""
+    config = VectorstoreTool(name="t", source="x", engine="graphrag")
+    storage = GraphRAGStorage(config, tmp_path)
+    storage.ensure_directories()
+    before = storage.get_table_path("create_final_entities")
+    (storage.output_dir / "communities").mkdir()
+    (storage.output_dir / "communities" / "part-0.parquet").write_bytes(b"x")
+
+    assert before == storage.output_dir / "entities.parquet"
+    assert storage.get_table_path("communities") == storage.output_dir / "communities"
+
+
+def test_callbacks_follow_the_protocol_of_the_library(caplog: pytest.LogCaptureFixture) -> None:
+    """What began, what ended, and what went wrong are remembered; a listener hears of progress."""
+    heard: list[str] = []
+    callbacks = IndexingCallbacks("t", lambda progress: heard.append(progress.step))
+    with caplog.at_level(logging.DEBUG):
+        callbacks.pipeline_start(["a", "b"])
+        callbacks.workflow_start("a", None)
+        callbacks.workflow_end("a", None)
+        callbacks.progress(Progress(step="b"))
+        running = callbacks.current_workflow
+        callbacks(Progress(step="c"))
+        callbacks.on_step_start("part", {"of": 3})
+        callbacks.pipeline_error(ValueError("broken"))
+        callbacks.on_warning("mind this")
+        callbacks.pipeline_end([])
+
+    assert running == "b"
+    assert callbacks.workflows_completed == ["a", "b", "c"]
+    assert callbacks.current_workflow is None
+    assert heard == ["b", "c"]
+    assert "failed (ValueError): broken" in caplog.text
+    assert [record.levelname for record in caplog.records if "mind" in record.message] == [
+        "WARNING"
+    ]
 
 
 @pytest.mark.parametrize("name", SIGNATURES)

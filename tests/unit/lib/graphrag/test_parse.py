@@ -18,6 +18,7 @@ pytestmark = pytest.mark.unit
 
 ACME = Entity(title="ACME", type="organization", description="makes anvils")
 EMPLOYS = Relationship(source="ACME", target="BOB", description="employs", weight=9.0)
+END = "<|COMPLETE|>"
 ACME_RECORD = '("entity"<|>ACME<|>ORGANIZATION<|>makes anvils)'
 EMPLOYS_RECORD = '("relationship"<|>ACME<|>BOB<|>employs<|>9)'
 
@@ -207,6 +208,7 @@ def test_a_text_that_the_model_goes_on_to_make_up_is_no_source() -> None:
             0,
         ),
         ("(ACME<|>ORGANIZATION<|>makes anvils)\n(ACME<|>BOB<|>employs<|>9)\n(red<|>x<|>y)", 1),
+        ("((ACME<|>ORGANIZATION<|>makes anvils))\n{{ACME<|>BOB<|>employs<|>9}}", 0),
     ],
 )
 def test_a_record_without_its_kind_is_known_by_its_fields(reply: str, dropped: int) -> None:
@@ -217,6 +219,14 @@ def test_a_record_without_its_kind_is_known_by_its_fields(reply: str, dropped: i
     assert (found.entities, found.relationships) == ((ACME,), (EMPLOYS,))
     assert sum(found.dropped.values()) == dropped
     assert parsed.seen == 2 + dropped
+
+
+def test_a_name_in_brackets_begins_no_record_of_its_own() -> None:
+    """A record without its kind may begin with a bracket that is its name's."""
+    reader = RecordReader(entity_types=["organization"])
+    found = reader.read("([X] ACME<|>organization<|>d)\n((old) ACME<|>organization<|>d)").extraction
+
+    assert [each.title for each in found.entities] == ["[X] ACME", "(old) ACME"]
 
 
 def test_labels_of_the_prompts_pattern_are_no_part_of_a_field() -> None:
@@ -542,3 +552,29 @@ def test_what_a_model_wraps_around_its_records_changes_none(
 
     assert (parsed.extraction.entities, parsed.extraction.relationships) == ((ACME,), (EMPLOYS,))
     assert parsed.seen == 2
+
+
+WORDS = st.text(alphabet="Aab9 '\"“”.,-*é:&/", max_size=8)
+FIELDS = st.one_of(
+    WORDS,
+    st.tuples(WORDS, st.sampled_from(["({})", "[{}]", "{{{}}}", "({}", "{})"]), WORDS).map(
+        lambda parts: parts[0] + parts[1].format(parts[2])
+    ),
+    st.tuples(st.sampled_from(["({})", "[{}]"]), WORDS, WORDS).map(
+        lambda parts: parts[0].format(parts[1]) + parts[2]
+    ),
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.tuples(FIELDS, FIELDS, FIELDS, st.booleans()), min_size=1, max_size=4))
+def test_as_many_records_are_seen_as_were_written(
+    written: list[tuple[str, str, str, bool]],
+) -> None:
+    """Whatever their fields hold; the count does not come from the parser."""
+    reply = "\n##\n".join(
+        f'("entity"<|>{a}<|>{b}<|>{c})' if is_entity else f'("relationship"<|>{a}<|>{b}<|>{c}<|>5)'
+        for a, b, c, is_entity in written
+    )
+
+    assert RecordReader().read(f"{reply}\n{END}").seen == len(written)

@@ -36,6 +36,8 @@ OTHER = "(EVE<|>NONE<|>THEFT<|>**SUSPECTED**<|>NONE<|>NONE<|>stole<|>q)"
         f"1. {BODY}",
         BODY,
         f"**{RECORD}**",
+        f"({RECORD})",
+        "{{" + BODY + "}}",
         RECORD.replace("<|>", "<||>"),
         RECORD.replace("<|>", "＜｜＞"),
         RECORD.replace("ACME<", '"ACME"<'),
@@ -52,6 +54,14 @@ def test_drift_of_the_format_loses_nothing(reply: str) -> None:
     assert (parsed.seen, parsed.dropped) == (1, {})
 
 
+def test_a_bracket_that_a_name_begins_with_is_part_of_it() -> None:
+    """Only the bracket that opens the record is taken off."""
+    reply = RECORD.replace("ACME<", "[X] ACME<") + "\n" + RECORD.replace("ACME<", "(old) ACME<")
+    claims = ClaimReader().read(reply).found.claims
+
+    assert [claim.subject for claim in claims] == ["[X] ACME", "(old) ACME"]
+
+
 @pytest.mark.parametrize("between", ["", "##", "\n", "\n##\n", " ", "\n- "])
 def test_claims_need_no_separator(between: str) -> None:
     """Two claims in a row are two; emphasis is no part of a status."""
@@ -66,11 +76,11 @@ def test_claims_need_no_separator(between: str) -> None:
 @pytest.mark.parametrize(
     ("record", "reason"),
     [
-        ("(NONE<|>B<|>T<|>TRUE<|>d<|>d<|>text<|>q)", "subject without a name"),
-        ("(...<|>B<|>T<|>TRUE<|>d<|>d<|>text<|>q)", "subject with a name of punctuation only"),
+        ("(NONE<|>B<|>T<|>TRUE<|>d<|>d<|>text<|>q)", "without a name"),
+        ("(...<|>B<|>T<|>TRUE<|>d<|>d<|>text<|>q)", "with a name of punctuation only"),
         ("(EVE<|>B<|>T<|>TRUE<|>d<|>d<|>NONE<|>q)", "without a description"),
         ("(EVE<|>B<|>T<|>TRUE)", "without a description"),
-        ("(ZED<|>B<|>T<|>TRUE<|>d<|>d<|>text<|>q)", "example of the prompt repeated"),
+        ("(ZED<|>B<|>T<|>TRUE<|>d<|>d<|>text<|>q)", "that repeats an example of the prompt"),
     ],
 )
 def test_what_cannot_be_used_is_dropped_with_its_reason(record: str, reason: str) -> None:
@@ -79,7 +89,7 @@ def test_what_cannot_be_used_is_dropped_with_its_reason(record: str, reason: str
     parsed = reader.read(f"{RECORD}\n##\n{record}\n##\n{OTHER}", "ACME and EVE")
 
     assert [claim.subject for claim in parsed.found.claims] == ["ACME", "EVE"]
-    assert parsed.dropped == {f"claim: {reason}": 1}
+    assert parsed.dropped == {f"claim {reason}": 1}
     assert parsed.seen == 3
 
 
@@ -88,7 +98,7 @@ def test_a_claim_in_which_a_reply_breaks_off_is_dropped() -> None:
     parsed = ClaimReader().read(f"{RECORD}\n##\n(EVE<|>B<|>T<|>TRUE<|>d<|>d<|>she st")
 
     assert parsed.is_cut
-    assert parsed.dropped == {"claim: cut off in the middle": 1}
+    assert parsed.dropped == {"claim cut off in the middle": 1}
 
 
 @settings(max_examples=150, deadline=None)
@@ -98,3 +108,23 @@ def test_no_reply_raises_and_no_claim_vanishes(pieces: list[str]) -> None:
     parsed = ClaimReader(OTHER).read("".join(pieces))
 
     assert len(parsed.found.claims) + sum(parsed.dropped.values()) == parsed.seen
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(
+                ["ACME", "[X] ACME", "ACME (US)", "(old) ACME", "A-B", "", "x) y", '"Q"']
+            ),
+            st.text(alphabet="Aa9 ().,[]", max_size=12),
+        ),
+        min_size=1,
+        max_size=4,
+    )
+)
+def test_as_many_claims_are_seen_as_were_written(written: list[tuple[str, str]]) -> None:
+    """Whatever their fields hold; the count does not come from the parser."""
+    records = [f"({name}<|>B<|>T<|>TRUE<|>d<|>d<|>{text}<|>q)" for name, text in written]
+
+    assert ClaimReader().read("\n##\n".join(records) + "<|COMPLETE|>").seen == len(written)

@@ -32,7 +32,7 @@ def test_chunks_come_back_in_the_asked_order_with_their_places(make_store: MakeS
     chunks = store.read([bob, ann])
 
     assert [chunk.text for chunk in chunks] == ["Bob runs Vega", "Ann runs Orion"]
-    assert chunks[1].places == (Place(path="0.txt"), Place(path="2.txt"))
+    assert [at.place for at in chunks[1].places] == [Place(path="0.txt"), Place(path="2.txt")]
     assert len(store.ids) == 2
     assert store.read([]) == []
 

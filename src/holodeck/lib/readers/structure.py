@@ -1,0 +1,62 @@
+"""Which fields of a record are its text, and which come with it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from holodeck.errors import ConfigError
+
+__all__ = ["Structure"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Structure:
+    """How records are read where YAML names their fields.
+
+    Attributes:
+        vector_fields: The fields whose values are the text, in order.
+        separator: What joins them.
+        id_field: The field that identifies a record.
+        meta_fields: The fields that come with a hit.
+    """
+
+    vector_fields: tuple[str, ...]
+    separator: str = "\n"
+    id_field: str | None = None
+    meta_fields: tuple[str, ...] = ()
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """Every field that YAML names."""
+        own = () if self.id_field is None else (self.id_field,)
+        return tuple(dict.fromkeys((*self.vector_fields, *own, *self.meta_fields)))
+
+    def check(self, path: str, available: Sequence[str]) -> None:
+        """Find out whether a file has every field that is named.
+
+        Raises:
+            ConfigError: It lacks one; the message lists those that it has.
+        """
+        known = set(available)
+        missing = [name for name in self.named if name not in known]
+        if missing:
+            has = ", ".join(dict.fromkeys(available)) or "none"
+            raise ConfigError(
+                f"{path} has no field {', '.join(map(repr, missing))}; its fields are {has}: mend "
+                "vector_field, id_field or meta_fields",
+                field="vector_field",
+            )
+
+    def text_of(self, fields: Mapping[str, str]) -> str:
+        """Return the text of a record; fields that it leaves blank are left out."""
+        found = [fields[name] for name in self.vector_fields if name in fields]
+        return self.separator.join(found)
+
+    def metadata_of(self, fields: Mapping[str, str]) -> dict[str, str]:
+        """Return what comes with a record."""
+        return {name: fields[name] for name in self.meta_fields if name in fields}
+
+    def id_of(self, fields: Mapping[str, str]) -> str | None:
+        """Return the id of a record, if it has one."""
+        return None if self.id_field is None else fields.get(self.id_field)
