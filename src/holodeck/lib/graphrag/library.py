@@ -175,7 +175,6 @@ async def run_workflows(
             raise
         except Exception as error:  # the library raises whatever its dependencies do
             raise IndexingError(
-                f"GraphRAG indexing failed: the step {plain!r} ended with {type(error).__name__}: "
-                f"{error}. The index as it was "
+                f"the step {plain!r} failed: {type(error).__name__}: {error}. The index as it was "
                 "still answers, and what was paid for is kept; run 'holodeck index' again"
             ) from error
