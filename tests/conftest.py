@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
 import logging
 import sys
@@ -68,6 +69,13 @@ def model_server() -> Iterator[ModelServer]:
     """Return a healthy model's server on loopback."""
     with ModelServer() as server:
         yield server
+
+
+@pytest.fixture(autouse=True)
+def _asyncio_as_it_was() -> Iterator[None]:
+    """Fail a test that lets the graph library into this process: it replaces asyncio's loop."""
+    yield
+    assert asyncio.run.__module__ == "asyncio.runners", "build in a process of its own"
 
 
 @pytest.fixture(autouse=True)

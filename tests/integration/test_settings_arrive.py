@@ -21,7 +21,7 @@ import yaml
 
 pytest.importorskip("graphrag", reason="needs the extra graphrag")
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
 import holodeck
 from holodeck.lib.contracts import IndexStatus
@@ -428,6 +428,10 @@ ROWS: dict[type[BaseModel], dict[str, Row]] = {
         "max_gleanings": graph(
             "max_gleanings", 0, lambda o: o.count("glean") / o.count("extract"), 1.0, 0.0
         ),
+        "profile": graph("profile", "lean", lambda o: o.count("glean") > 0, True, False),
+        "report_threshold": graph(
+            "report_threshold", 8000, lambda o: o.count("report") > 0, True, False
+        ),
         "skip_claim_extraction": graph(
             "skip_claim_extraction",
             False,
@@ -582,6 +586,26 @@ ROWS: dict[type[BaseModel], dict[str, Row]] = {
 
 SHOWN_BY: dict[str, str] = {
     **dict.fromkeys(
+        (f"VectorstoreTool.{name}" for name in ("vector_field", "id_field", "meta_fields")),
+        "unit/lib/vectorstore/test_structured.py::test_a_hit_shows_id_content_and_metadata",
+    ),
+    "VectorstoreTool.field_separator": (
+        "unit/lib/vectorstore/test_structured.py::test_a_hit_shows_id_content_and_metadata"
+    ),
+    **dict.fromkeys(
+        (f"VectorstoreTool.{name}" for name in ("record_path", "record_prefix", "meta_prefix")),
+        "unit/lib/vectorstore/test_structured.py::test_records_are_found_where_the_path_says",
+    ),
+    "VectorstoreTool.delimiter": (
+        "unit/lib/vectorstore/test_structured.py::test_a_delimiter_that_is_given_is_not_guessed"
+    ),
+    "VectorstoreTool.database": (
+        "unit/lib/vectorstore/test_structured.py::test_a_database_is_the_folder_of_the_index"
+    ),
+    "VectorstoreTool.filter": (
+        "unit/lib/vectorstore/test_structured.py::test_a_filter_leaves_only_what_has_the_values"
+    ),
+    **dict.fromkeys(
         (
             "VectorstoreTool.rerank",
             "VectorstoreTool.reranker",
@@ -636,19 +660,6 @@ NO_EFFECT_TO_SHOW: dict[str, str] = {
 }
 """Setting → why there is nothing to see."""
 
-REFUSED = (
-    "database",
-    "vector_field",
-    "id_field",
-    "meta_fields",
-    "field_separator",
-    "delimiter",
-    "record_path",
-    "record_prefix",
-    "meta_prefix",
-)
-"""Settings of the format that this version refuses, with either engine, instead of ignoring."""
-
 
 @pytest.mark.parametrize(
     ("row", "setup"),
@@ -700,24 +711,11 @@ def test_the_engines_own_values_stand_in_the_prompts(kind: str, words: str, plai
     assert all(words in request.text for request in plain.requests[kind])
 
 
-@pytest.mark.parametrize("name", REFUSED)
-@pytest.mark.parametrize("engine", ["default", "graphrag"])
-def test_a_setting_that_this_version_lacks_is_refused(name: str, engine: str) -> None:
-    """Whatever stands there, it is never parsed and ignored."""
-    value = ["x"] if name == "meta_fields" else "x"
-    settings = {"name": "k", "source": "docs", "engine": engine, name: value}
-
-    with pytest.raises(ValidationError, match=name):
-        VectorstoreTool.model_validate(settings)
-
-
 def shown(model: type[BaseModel]) -> list[str]:
     """Return the settings of a model whose effect is shown, or that have none to show."""
     names = [*ROWS.get(model, {})]
     if model in {of_model for of_model, _, _ in ROLES.values()}:
         names += [name for name in model.model_fields if name in MODEL_SETTINGS]
-    if model is VectorstoreTool:
-        names += REFUSED
     elsewhere = (*SHOWN_BY, *NO_EFFECT_TO_SHOW)
     return names + [
         one.partition(".")[2] for one in elsewhere if one.startswith(model.__name__ + ".")

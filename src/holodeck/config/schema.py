@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from pydantic import BaseModel
 
 from holodeck.config.fields import aliases
 from holodeck.models.agent import AgentConfig
-from holodeck.models.llm import EmbeddingModelConfig, ModelSettings
+from holodeck.models.base import StrictModel
+from holodeck.models.tool import NOT_WITH_GRAPHRAG, VectorstoreTool
 
 __all__ = ["agent_schema"]
 
@@ -26,15 +28,34 @@ _RULES_OF_SCALARS = ("enum", "const", "pattern", "maxLength")
 def agent_schema() -> Schema:
     """Return the schema; wherever a value has a form, ``${NAME}`` may stand for it."""
     schema = AgentConfig.model_json_schema()
-    for definition in (schema, *schema["$defs"].values()):
+    models = {model.__name__: model for model in _models(StrictModel)}
+    for name, definition in ((AgentConfig.__name__, schema), *schema["$defs"].items()):
         definition["properties"] = {
-            name: _with_variable(_without_title(setting))
-            for name, setting in definition["properties"].items()
+            setting: _with_variable(_without_title(rules))
+            for setting, rules in definition["properties"].items()
         }
-    for name in ("LLMProvider", "GraphRAGModelConfig"):
-        _add_aliases(schema["$defs"][name], ModelSettings)
-    _add_aliases(schema["$defs"]["EmbeddingModelConfig"], EmbeddingModelConfig)
+        # An editor shows it as it stands: marks of another format would be noise.
+        definition["description"] = definition["description"].replace("``", "")
+        _add_aliases(definition, models[name])
+    _add_engine_rules(schema["$defs"][VectorstoreTool.__name__])
     return {"$schema": _DIALECT, **schema, "title": "HoloDeck agent"}
+
+
+def _models(base: type[BaseModel]) -> Iterator[type[BaseModel]]:
+    for model in base.__subclasses__():
+        yield model
+        yield from _models(model)
+
+
+def _add_engine_rules(tool: Schema) -> None:
+    """Mark the settings of the other engine."""
+    is_graph: Schema = {"properties": {"engine": {"const": "graphrag"}}, "required": ["engine"]}
+    is_default: Schema = {"properties": {"engine": {"const": "default"}}}
+    foreign = dict.fromkeys(NOT_WITH_GRAPHRAG, False)
+    tool["allOf"] = [
+        {"if": is_graph, "then": {"properties": foreign}},
+        {"if": is_default, "then": {"properties": {"graphrag": {"type": "null"}}}},
+    ]
 
 
 def _without_title(setting: Schema) -> Schema:

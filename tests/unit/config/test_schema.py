@@ -7,9 +7,14 @@ from typing import Any
 import pytest
 import yaml
 from jsonschema import Draft202012Validator
+from pydantic import BaseModel
 
 from holodeck.config.schema import agent_schema
 from holodeck.models.agent import AgentConfig
+from holodeck.models.config import ExecutionConfig
+from holodeck.models.llm import PROVIDERS, EmbeddingModelConfig, LLMProvider
+from holodeck.models.reranker import RerankerConfig
+from holodeck.models.tool import GraphRAGConfig, GraphRAGModelConfig, VectorstoreTool
 
 GOOD = {
     "the smallest": "name: a\nmodel: {}\n",
@@ -67,6 +72,10 @@ BAD = {
     "graphrag: {community_level: 6}}]\n",
     "an unknown engine": "name: a\nmodel: {}\ntools: [{name: t, source: s, engine: neo4j}]\n",
     "a text for a number": "name: a\nmodel: {temperature: warm}\n",
+    "a setting of the other engine": "name: a\nmodel: {}\n"
+    "tools: [{name: t, source: s, engine: graphrag, top_k: 3}]\n",
+    "a block of the other engine": "name: a\nmodel: {}\n"
+    "tools: [{name: t, source: s, graphrag: {chunk_size: 400}}]\n",
     "a path for a name": "name: a\nmodel: {}\ntools: [{name: ../x, source: s}]\n",
 }
 
@@ -111,5 +120,62 @@ def test_every_setting_is_described() -> None:
     ]
 
     assert nameless == []
+    assert [model for model in models if "``" in model.get("description", "``")] == []
     assert {"api_base", "endpoint"} <= schema["$defs"]["LLMProvider"]["properties"].keys()
     assert schema["properties"].keys() == AgentConfig.model_fields.keys()
+
+
+def names_offered(schema: dict[str, Any], *path: str) -> set[str]:
+    """Return what an editor offers as keys at a place, found as editors do: by following the file.
+
+    Args:
+        schema: The whole.
+        path: Keys from the top; ``-`` stands for an item of a list.
+    """
+    places = [schema]
+    for part in path:
+        below = [
+            place["items"] if part == "-" else place["properties"][part]
+            for place in _alternatives(schema, places)
+            if ("items" in place if part == "-" else part in place.get("properties", {}))
+        ]
+        places = below
+    return {name for place in _alternatives(schema, places) for name in place.get("properties", {})}
+
+
+def _alternatives(schema: dict[str, Any], places: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    found = []
+    for place in places:
+        if "$ref" in place:
+            place = schema["$defs"][place["$ref"].rpartition("/")[2]]
+        choices = [choice for kind in ("anyOf", "oneOf") for choice in place.get(kind, ())]
+        found += [place, *(_alternatives(schema, choices) if choices else [])]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("path", "model"),
+    [
+        ((), AgentConfig),
+        (("model",), LLMProvider),
+        (("execution",), ExecutionConfig),
+        (("tools", "-"), VectorstoreTool),
+        (("tools", "-", "graphrag"), GraphRAGConfig),
+        (("tools", "-", "graphrag", "indexing_model"), GraphRAGModelConfig),
+        (("tools", "-", "graphrag", "embedding_model"), EmbeddingModelConfig),
+        (("tools", "-", "reranker"), RerankerConfig),
+    ],
+)
+def test_an_editor_is_offered_every_setting_that_works(
+    path: tuple[str, ...], model: type[BaseModel]
+) -> None:
+    """Completion follows the references from the top to each block."""
+    assert names_offered(agent_schema(), *path) >= model.model_fields.keys()
+
+
+def test_an_editor_is_offered_every_word_of_a_closed_set() -> None:
+    """Providers, engines and modes can be chosen, not only refused."""
+    text = str(agent_schema())
+
+    for words in (PROVIDERS, ("default", "graphrag"), ("local", "global"), ("hybrid", "vector")):
+        assert str(list(words))[1:-1] in text

@@ -30,6 +30,8 @@ _MARKER = re.compile(
     re.IGNORECASE,
 )
 _BAR = re.compile(BAR)
+# Without one of these no delimiter or marker begins: tables are full of bars, which are slow.
+_BEGINNING = re.compile("[<＜﹤&]")
 _NEUTRAL = re.compile(
     rf"{LESS}[^<>＜＞\n]{{0,60}}{GREATER}|{LESS}\s{{0,9}}¦{{1,2}}\s{{0,9}}COMPLETE|COMPLETE\s{{0,9}}¦",
     re.IGNORECASE,
@@ -70,7 +72,8 @@ class Neutraliser:
     def __call__(self, text: str) -> str:
         """Return the text with no delimiter, marker, rule or heading of the prompt in it."""
         plain = text
-        if _BAR.search(plain):
+        may_begin = _BEGINNING.search(plain) or "complete" in plain.casefold()
+        if may_begin and _BAR.search(plain):
             plain = _DELIMITER.sub(_neutral, plain)
             plain = _MARKER.sub(_neutral, plain)
         plain = _RULE.sub(_LEAST_RULE, plain)

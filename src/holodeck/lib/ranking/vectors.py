@@ -21,8 +21,9 @@ __all__ = ["MEASURED", "Vectors", "recall"]
 
 MEASURED = 200
 """Rows that look best roughly and are then measured whole."""
-LEAST_NUMBERS = 4_000_000
-"""Numbers of a matrix from which on a rough look is worth it: fewer are read in 2 ms."""
+LEAST_NUMBERS = 10_000_000
+"""Numbers of a matrix from which on a rough look is worth it: fewer are read in 5 ms, and finding
+the axes takes seconds of every build and update."""
 WIDTHS = (96, 128, 192, 256)
 """Widths of a projection that are tried, the narrowest first."""
 LEAST_RECALL = 0.995
