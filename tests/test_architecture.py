@@ -61,6 +61,7 @@ ROOM_OF_MODULE = {
     **dict.fromkeys(BASE_MODULES, "base"),
     "resolution": "resources",
     "preflight": "resources",
+    "reply_caches": "resources",
     "unasked": "resources",
     "unused_settings": "resources",
 }

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 import holodeck
+from holodeck.cli.cache import cache
 from holodeck.cli.chat import chat
 from holodeck.cli.index import index
 from holodeck.cli.init import init
@@ -62,3 +63,4 @@ def options(
 
 for command in (init, validate, index, search, chat, test, status, schema):
     app.command()(command)
+app.add_typer(cache)

@@ -9,6 +9,7 @@ import typer
 
 from holodeck.cli.agents import check_agent, load
 from holodeck.cli.interrupts import raise_interrupts
+from holodeck.cli.on_demand import agree_on_cost
 from holodeck.cli.options import AgentArgument, AgentOption, JsonOption, chosen_agent
 from holodeck.cli.progress import show_progress
 from holodeck.cli.session import Session
@@ -70,7 +71,11 @@ def _prepared(
     with show_progress(session) as on_progress:
         agent = create_agent(loaded, on_progress=on_progress, wait_for_builder=False)
         try:
-            runner.run(agent.open_existing() if no_index else agent.initialize(force))
+            if no_index:
+                runner.run(agent.open_existing())
+            else:
+                runner.run(agree_on_cost(session, loaded, agent.search_tools, force=force))
+                runner.run(agent.initialize(force))
         except BaseException:
             runner.run(agent.close())
             raise

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from holodeck.cli.agents import check_agent, load
+from holodeck.cli.on_demand import agree_on_cost
 from holodeck.cli.options import AgentOption, JsonOption, ToolOption, chosen_agent
 from holodeck.cli.output import say, show, show_json
 from holodeck.cli.progress import show_progress
@@ -97,6 +98,7 @@ async def _ask(session: Session, agent: LoadedAgent, name: str, question: _Quest
             if question.no_index:
                 await _open_as_it_is(tool)
             else:
+                await agree_on_cost(session, agent, [tool])
                 await tool.initialize()
         if tool.engine.was_built:
             _say_what_was_built(session, tool)

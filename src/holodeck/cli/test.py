@@ -11,6 +11,7 @@ import typer
 
 from holodeck.cli.agents import check_agent, load
 from holodeck.cli.case_lines import case_line, tables
+from holodeck.cli.on_demand import agree_on_cost
 from holodeck.cli.options import AgentArgument, AgentOption, JsonOption, chosen_agent
 from holodeck.cli.output import say, say_error, show, show_json
 from holodeck.cli.progress import show_progress
@@ -150,7 +151,11 @@ async def _run(
             judge = _judge(agent, cases)
             if label and not how.is_silent:
                 say(f"{label}:")
-            await (agent.open_existing() if how.no_index else agent.initialize(how.force))
+            if how.no_index:
+                await agent.open_existing()
+            else:
+                await agree_on_cost(session, loaded, agent.search_tools, force=how.force)
+                await agent.initialize(how.force)
 
         def tell(case: CaseResult) -> None:
             if not how.is_silent:

@@ -15,6 +15,8 @@ from holodeck.errors import ProviderError
 from holodeck.lib.results import SearchResult
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import numpy as np
     from numpy.typing import NDArray
 
@@ -44,6 +46,7 @@ __all__ = [
     "Failure",
     "Finding",
     "FoundClaims",
+    "IndexPlaces",
     "IndexStatus",
     "IndexSteps",
     "Memo",
@@ -712,6 +715,19 @@ class Estimate:
 
 
 @dataclass(frozen=True, kw_only=True)
+class IndexPlaces:
+    """Where an index lies.
+
+    Attributes:
+        index: Its folder.
+        replies: Folder of the replies that were paid for; other indexes may share it.
+    """
+
+    index: Path
+    replies: Path
+
+
+@dataclass(frozen=True, kw_only=True)
 class IndexStatus:
     """What is indexed and how fresh it is.
 
@@ -760,6 +776,11 @@ class SearchEngine(ABC):
     @abstractmethod
     def was_built(self) -> bool:
         """Whether the last ``initialize`` built; ``False``: the index was up to date."""
+
+    @property
+    @abstractmethod
+    def places(self) -> IndexPlaces:
+        """Where the index lies, or will."""
 
     @abstractmethod
     def status(self) -> IndexStatus:

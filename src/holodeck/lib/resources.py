@@ -6,6 +6,7 @@ that can work.
 
 from __future__ import annotations
 
+import errno
 import logging
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -92,8 +93,7 @@ class Resources:
             # The cache may lie inside a source: it is not one of its documents.
             if not (self._cache_dir / OWN_FOLDER_MARK).exists():
                 (self._cache_dir / OWN_FOLDER_MARK).touch()
-            if (self._cache_dir / REPLIES_FILE).exists():
-                (self._cache_dir / REPLIES_FILE).open("r+b").close()
+            self._check_replies_file(self._cache_dir / REPLIES_FILE)
             check_writable(self._cache_dir)
         except OSError as error:
             raise ConfigError(
@@ -101,6 +101,13 @@ class Resources:
                 "set execution.cache_dir, or set execution.cache: false",
                 field="execution.cache_dir",
             ) from error
+
+    @staticmethod
+    def _check_replies_file(file: Path) -> None:
+        # Asked and not tried: to open and close the file takes away the locks that this process
+        # holds on it, and the next write of another process destroys it.
+        if file.exists() and not os.access(file, os.R_OK | os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(file))
 
     @property
     def replies(self) -> ReplyStore | None:

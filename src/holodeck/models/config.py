@@ -90,6 +90,14 @@ class ExecutionConfig(StrictModel):
             "keeps what was paid for, and the next one goes on; default: no limit"
         ),
     )
+    confirm_above: float = Field(
+        default=1.0,
+        ge=0,
+        description=(
+            "USD above which 'search', 'chat' and 'test' ask on a terminal before they build an "
+            "index; an unknown price is above it"
+        ),
+    )
     prices: Mapping[Annotated[str, Field(min_length=1)], ModelPrice] = Field(
         default_factory=dict,
         description=(

@@ -286,3 +286,34 @@ def test_the_table_of_providers_is_light() -> None:
 def test_every_provider_that_yaml_may_name_has_a_row() -> None:
     """A word in the ``Literal`` is a promise; a forgotten row would break it."""
     assert set(PROVIDER_TABLE) == set(PROVIDERS)
+
+
+_WRITE_ONE = """
+import sys
+from pathlib import Path
+from holodeck.lib.resources import Resources
+resources = Resources(environ={}, cache_dir=Path(sys.argv[1]))
+resources.replies.put(sys.argv[2], "x" * 5000, "extract")
+resources.replies.close()
+"""
+
+
+def test_looking_at_the_cache_leaves_its_locks(tmp_path: Path) -> None:
+    """Resources of one process may look at the cache that others of it hold open: it stays whole.
+
+    What opens and closes the file itself takes the locks of the process along.
+    """
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    first = Resources(environ={}, cache_dir=tmp_path)
+    for number in range(20):
+        assert first.replies is not None
+        first.replies.put(f"a{number}", "x" * 5000, "extract")
+        Resources(environ={}, cache_dir=tmp_path).check_cache()
+        if number % 7 == 3:
+            words = [sys.executable, "-c", _WRITE_ONE, str(tmp_path), f"b{number}"]
+            subprocess.run(words, check=True, env=environment)
+
+    assert first.replies is not None
+    assert first.replies.info().entries == {"extract": 23}
+    assert not list(tmp_path.glob("*damaged*"))
+    first.replies.close()

@@ -216,7 +216,7 @@ class _Estimating:
         more = self._names.distinct if self._is_open else NOTHING
         return (
             Span.exactly(len(known) + waiting)
-            + report.calls
+            + Span(low=report.calls.low / 2, high=report.calls.high)  # two may read the same
             + Span(low=more.low * ENTITIES.low, high=more.high * ENTITIES.high),
             Span.exactly(tokens)
             + Span(low=waiting * ENTITY_TOKENS.low, high=waiting * SUMMARY_REPLY.high)

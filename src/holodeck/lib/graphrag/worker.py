@@ -13,6 +13,7 @@ import os
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, TextIO
@@ -78,12 +79,22 @@ async def _carry_out(
         send({"event": "progress", **asdict(replace(progress, spent=keeper.total))})
 
     try:
-        with resources.used_by(order.storage_dir, order.output.name) as taken:
+        with _noting_uses(order, resources) as taken:
             build = await run_order(order, resources, report)
             return build, taken()
     finally:
         keeper.note()
         await resources.close()
+
+
+def _noting_uses(
+    order: BuildOrder, resources: Resources
+) -> AbstractContextManager[Callable[[], int]]:
+    graphrag = order.resolved.tool.graphrag
+    models = [order.resolved.embedding, graphrag.indexing_model if graphrag else None]
+    if any(model is not None and resources.is_served(model) for model in models):
+        return resources.used_by(order.storage_dir, order.output.name)
+    return nullcontext(lambda: 0)  # what is in this process is not kept
 
 
 def _private_stdout() -> TextIO:

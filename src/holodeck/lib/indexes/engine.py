@@ -14,6 +14,7 @@ from typing import ClassVar, Generic, TypeVar
 from holodeck.errors import ConfigError, NotInitializedError, SearchError, TableNotFoundError
 from holodeck.lib.contracts import (
     Estimate,
+    IndexPlaces,
     IndexStatus,
     ProgressListener,
     RetryFailed,
@@ -163,6 +164,13 @@ class IndexEngine(SearchEngine, Generic[Record, Content]):
     def was_built(self) -> bool:
         """Whether the last ``initialize`` built; ``False``: the index was up to date."""
         return self._indexer.built
+
+    @property
+    def places(self) -> IndexPlaces:
+        """Where the index lies, or will."""
+        return IndexPlaces(
+            index=self._folder.root, replies=self._folder.cache_dir_for(self._execution)
+        )
 
     def status(self) -> IndexStatus:
         """Say what is indexed and how fresh it is; calls no model and opens no table."""

@@ -7,7 +7,13 @@ import logging
 import time
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager, suppress
+from contextlib import (
+    AbstractContextManager,
+    asynccontextmanager,
+    contextmanager,
+    nullcontext,
+    suppress,
+)
 from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar, Generic, TypeVar
@@ -256,16 +262,20 @@ class Indexer(ABC, Generic[Record]):
             retry_failed=retry_failed,
             vector_width=self._indexed_width() or None,
         )
-        rows = []
-        if not await self._asks_nobody(corpus, reason):
-            rows += probe_rows(self.paid_models(), self._resources)
-        if corpus.prepared.text_units:
+        models = self.paid_models()
+        asks_nobody = await self._asks_nobody(corpus, reason)
+        rows = [] if asks_nobody else probe_rows(models, self._resources)
+        served = [each for each in models if self._resources.is_served(each.settings)]
+        if corpus.prepared.text_units and served:
             rows += await self.estimate_rows(corpus)
+        providers = {each.settings.provider for each in served}
         return Estimate(
             reason=reason,
             documents=len(corpus.prepared.documents),
             chunks=len(corpus.prepared.text_units),
-            rows=tuple(priced(row, self.paid_models(), self._resources) for row in rows),
+            rows=tuple(
+                priced(row, models, self._resources) for row in rows if row.provider in providers
+            ),
         )
 
     def note_damage(self, error: TableNotFoundError) -> None:
@@ -451,7 +461,7 @@ class Indexer(ABC, Generic[Record]):
     async def _publish(self, corpus: Corpus) -> Record:
         """Fill the generation, then replace the record; half a generation serves nobody."""
         try:
-            with self._resources.used_by(self._folder.root, corpus.generation) as taken:
+            with self._noting_uses(corpus) as taken:
                 filled = await self.fill(corpus)
                 spending = self._spending(filled.spending, taken())
             files = await to_its_end(self._folder.mark_files, corpus.generation)
@@ -459,12 +469,23 @@ class Indexer(ABC, Generic[Record]):
             self._on_progress(Progress(step="publish", done=0, total=1))
             await asyncio.sleep(0)  # who cancelled it by now is told that the index is as it was
             self._folder.commit(record)
-            self._resources.keep_uses(self._folder.root, corpus.generation)
+            if self._is_served:
+                self._resources.keep_uses(self._folder.root, corpus.generation)
             self._on_progress(Progress(step="publish", done=1, total=1))
         except BaseException:
             self._folder.discard(corpus.generation)
             raise
         return record
+
+    @property
+    def _is_served(self) -> bool:
+        """Whether a server is asked for anything: what is in this process is not kept."""
+        return any(self._resources.is_served(each.settings) for each in self.paid_models())
+
+    def _noting_uses(self, corpus: Corpus) -> AbstractContextManager[Callable[[], int]]:
+        if not self._is_served:
+            return nullcontext(lambda: 0)
+        return self._resources.used_by(self._folder.root, corpus.generation)
 
     def _spending(self, elsewhere: Spending, taken: int) -> Spending:
         """Return what the build cost, here and in another process, and all builds so far."""

@@ -62,6 +62,8 @@ INSERT OR REPLACE INTO entries (key, kind, value, checksum, model) VALUES (?, ?,
 """
 _COUNTED = "count(*), coalesce(sum(length(value)), 0)"
 _UNUSED = "FROM entries WHERE key NOT IN (SELECT key FROM uses)"
+_NO_KEY = ""
+"""What a build uses that uses nothing: its index is known all the same."""
 _USE = "INSERT OR IGNORE INTO uses (user, generation, key) VALUES (?, ?, ?)"
 
 
@@ -197,11 +199,14 @@ class ReplyStore:
             user: Folder of the index.
             generation: That is built; what an earlier try at it used is forgotten.
         """
-        self._file.run(
-            lambda connection: connection.execute(
+
+        def begin(connection: sqlite3.Connection) -> None:
+            connection.execute(
                 "DELETE FROM uses WHERE user = ? AND generation = ?", (user, generation)
             )
-        )
+            connection.execute(_USE, (user, generation, _NO_KEY))
+
+        self._file.run(begin)
         self._user, self._found, self._put_keys = (user, generation), set(), set()
 
         try:

@@ -115,7 +115,10 @@ class DatabaseFile:
             raise self._unusable(error) from error
 
     def _open(self) -> sqlite3.Connection:
-        os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))
+        # Only a file that is not there yet: closing a descriptor takes away the locks that this
+        # process' other connections hold on the file (sqlite.org/howtocorrupt.html, 2.2).
+        if not self.path.exists():
+            os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))
         self._inode = self.path.stat().st_ino
         connection = sqlite3.connect(
             self.path, timeout=self._busy_seconds, isolation_level=None, check_same_thread=False

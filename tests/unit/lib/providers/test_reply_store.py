@@ -403,3 +403,38 @@ def test_a_forked_child_may_go_on_writing(path: Path) -> None:
 
         assert os.waitstatus_to_exitcode(status) == 0
         assert (store.get("parent"), store.get("child")) == ("x", "y")
+
+
+_ONE_MORE = """
+import sys
+from pathlib import Path
+from holodeck.lib.providers.reply_store import ReplyStore
+with ReplyStore(Path(sys.argv[1])) as store:
+    store.put(sys.argv[2], "x" * 5000, "extract")
+"""
+
+
+def test_a_second_store_in_a_process_leaves_the_first_its_locks(path: Path) -> None:
+    """Two tools of one process and the child that builds for them share a file unharmed.
+
+    A descriptor of one's own that is opened and closed takes the locks of all others along: the
+    child would then believe that nobody else has the file open.
+    """
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    with ReplyStore(path) as first:
+        for number in range(40):
+            first.put(f"first{number}", "x" * 5000, "extract")
+            with ReplyStore(path) as second:
+                assert second.get(f"first{number}") is not None
+            if number % 10 == 5:
+                subprocess.run(
+                    [sys.executable, "-c", _ONE_MORE, str(path), f"child{number}"],
+                    check=True,
+                    env=environment,
+                )
+        first.put("last", "x", "extract")
+
+    with ReplyStore(path) as store:
+        assert store.info().entries == {"extract": 45}
+        assert store.info().damaged == 0
+    assert not list(path.parent.glob("*damaged*"))
