@@ -73,7 +73,7 @@ class IndexRules(ContractBase):
         assert nothing.stale_reason is not None
 
     def test_an_estimate_says_what_initialize_would_do(self, project: Path) -> None:
-        """It gives the same reason as ``status``, none for an index that is there, and opens none."""
+        """It gives the reason of ``status``, none for an index that is there, and opens nothing."""
         tool = self.make_tool(project)
         fresh = asyncio.run(tool.estimate())
         change_documents(project)
