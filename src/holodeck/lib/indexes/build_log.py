@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
 from holodeck.lib.contracts import Progress
 
-__all__ = ["KEPT_LOGS", "BuildLog"]
+__all__ = ["KEPT_LOGS", "BuildLog", "keep_log"]
 
 KEPT_LOGS = 10
 """Builds whose logs are kept; older ones are deleted when the next build begins."""
@@ -40,3 +42,26 @@ class BuildLog:
             self._step = progress.step
             total = "" if progress.total is None else f" ({progress.total:,})"
             self.note(f"{progress.step}{total}")
+
+
+@contextmanager
+def keep_log(
+    folder: Path, generation: str, title: str, end: Callable[[], str]
+) -> Iterator[BuildLog]:
+    """Keep the log of what is done meanwhile.
+
+    Args:
+        folder: Of the logs.
+        generation: What is built.
+        title: What is done, and why.
+        end: Returns what came of it.
+    """
+    log = BuildLog(folder, generation)
+    log.note(title)
+    try:
+        yield log
+        log.note(f"published: {end()}")
+    except BaseException as error:
+        with suppress(OSError):  # what ended the build is what its caller hears of
+            log.note(f"nothing was published: {type(error).__name__}: {error}")
+        raise

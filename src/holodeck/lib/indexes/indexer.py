@@ -5,27 +5,14 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from contextlib import (
-    AbstractContextManager,
-    asynccontextmanager,
-    contextmanager,
-    nullcontext,
-    suppress,
-)
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import ClassVar, Generic, TypeVar
+from typing import TypeVar
 
-from holodeck.errors import (
-    ConfigError,
-    HolodeckError,
-    IndexBusyError,
-    IndexingError,
-    SourceNotFoundError,
-    TableNotFoundError,
-)
+from holodeck.errors import ConfigError, IndexBusyError
 from holodeck.lib.chunking import ChunkEnds
 from holodeck.lib.contracts import (
     Estimate,
@@ -36,21 +23,21 @@ from holodeck.lib.contracts import (
     Spending,
     Spent,
 )
-from holodeck.lib.indexes.build_log import BuildLog
+from holodeck.lib.indexes.build_log import BuildLog, keep_log
 from holodeck.lib.indexes.builder_lock import WAIT_SECONDS, builder_lock
 from holodeck.lib.indexes.corpus import Corpus
 from holodeck.lib.indexes.estimating import PaidModel, priced, probe_rows
 from holodeck.lib.indexes.folder import DAMAGED, IndexFolder
 from holodeck.lib.indexes.ledger import Bookkeeper, summed
 from holodeck.lib.indexes.record import IndexRecord
-from holodeck.lib.indexes.settings import changed_settings, config_hash
-from holodeck.lib.indexes.space import free_bytes, in_megabytes
+from holodeck.lib.indexes.space import check_space, free_bytes
+from holodeck.lib.indexes.state import DOCUMENTS_CHANGED, IndexState
 from holodeck.lib.indexes.text_units import prepare
 from holodeck.lib.indexes.threads import to_its_end
+from holodeck.lib.indexes.time_budget import in_time
 from holodeck.lib.preflight import ask_models_once
-from holodeck.lib.readers.content_hashes import ContentHashes
 from holodeck.lib.readers.options import read_options
-from holodeck.lib.readers.source import read_source, source_hash
+from holodeck.lib.readers.source import read_source
 from holodeck.lib.resources import ResolvedTool, Resources
 from holodeck.models.config import ExecutionConfig
 
@@ -61,18 +48,10 @@ logger = logging.getLogger(__name__)
 _USUAL_WIDTH = 1536
 """Numbers in a vector, where no vector of the model was seen yet."""
 
-_SPARE_BYTES = 20_000_000
-"""For the log, the replies and whatever else writes meanwhile."""
-
-HASHES_FILE = "documents.json"
-"""The hashes of the documents, which a file that did not change is not read for again."""
-
-DOCUMENTS_CHANGED = "the documents changed"
-
 Record = TypeVar("Record", bound=IndexRecord)
 
 
-class Indexer(ABC, Generic[Record]):
+class Indexer(IndexState[Record]):
     """Builds the index of one tool, aside, and publishes it in one step.
 
     An engine says how its texts are cut, what shapes its index, and fills a generation.
@@ -99,34 +78,22 @@ class Indexer(ABC, Generic[Record]):
         wait_for_builder: bool = True,
         free_bytes: Callable[[Path], int] = free_bytes,
     ) -> None:
-        self._resolved = resolved
-        self._tool = resolved.tool
-        self._folder = folder
-        self._execution = execution
+        super().__init__(resolved, folder, execution)
         self._resources = resources
         self._listener = on_progress or (lambda progress: None)
         self._log: BuildLog | None = None
         self._free_bytes = free_bytes
         self._keeper: Bookkeeper | None = None
         self._wait_seconds = (execution.index_timeout or WAIT_SECONDS) if wait_for_builder else 0.0
-        self._damage: dict[str, str] = {}  # generation → what kept it from being opened
-        self._hashes = ContentHashes(folder.root / HASHES_FILE)
         self.built = False
         """Whether the last ``build_index`` built; ``False``: the index was up to date."""
 
     # --- what an engine says ------------------------------------------------------------------
 
-    embedding_settings: ClassVar[tuple[str, ...]]
-    """The names of the settings that say which model embeds."""
-
     @property
     @abstractmethod
     def chunking(self) -> tuple[int, int, ChunkEnds]:
         """Size of a chunk and overlap of two, in tokens, and where chunks end."""
-
-    @abstractmethod
-    def shaping_settings(self) -> Mapping[str, str]:
-        """Return every setting and version that shapes the index, by its YAML name."""
 
     @abstractmethod
     def paid_models(self) -> Sequence[PaidModel]:
@@ -157,14 +124,6 @@ class Indexer(ABC, Generic[Record]):
     @abstractmethod
     async def estimate_rows(self, corpus: Corpus) -> list[EstimateRow]:
         """Return what filling a generation will ask of models, step by step, without prices."""
-
-    def foreign_version(self, record: Record) -> str | None:
-        """Return what built an index that what is installed would build differently."""
-        return None
-
-    def stale_piece(self, record: Record, retry_failed: RetryFailed) -> str | None:
-        """Return why an index must be built whose documents and settings are those of before."""
-        return None
 
     def holds(self, record: Record, corpus: Corpus) -> bool:
         """Tell whether an index of the same settings holds these texts and no others.
@@ -213,42 +172,6 @@ class Indexer(ABC, Generic[Record]):
         self.finish(record)
         return record
 
-    async def find_source(self, source_path: Path) -> Path:
-        """Return where the documents are.
-
-        Raises:
-            SourceNotFoundError: Also a ``FileNotFoundError``.
-        """
-        source = Path(source_path)
-        if not await asyncio.to_thread(source.exists):
-            raise SourceNotFoundError(
-                f"Source path not found: {source}. Create it, or set 'source' of tool "
-                f"{self._tool.name!r}"
-            )
-        return source
-
-    def stale_reason(
-        self, source: Path, force: bool = False, retry_failed: RetryFailed = False
-    ) -> str | None:
-        """Return why the index must be built, or ``None`` when it is up to date."""
-        if force:
-            return "a rebuild was asked for"
-        record = self._folder.record()
-        if record is None:
-            return self._folder.no_record_reason()
-        other = self.foreign_version(record) or self._changed_settings(record)
-        if other is not None:
-            return other
-        damage = self._damage.get(record.generation) or self._folder.damage(record)
-        if damage is not None:
-            return f"{DAMAGED}{damage}"
-        options = read_options(self._tool, self._execution)
-        now = source_hash(source, options, hashes=self._hashes)
-        self._hashes.save()
-        if now != record.source_hash:
-            return DOCUMENTS_CHANGED
-        return self.stale_piece(record, retry_failed)
-
     async def estimate(
         self, source_path: Path, force: bool = False, *, retry_failed: RetryFailed = False
     ) -> Estimate:
@@ -283,19 +206,6 @@ class Indexer(ABC, Generic[Record]):
             ),
         )
 
-    def note_damage(self, error: TableNotFoundError) -> None:
-        """Remember that the index could not be opened, so that the next build mends it."""
-        self._damage[self._folder.published().generation] = error.damage or str(error)
-
-    def _changed_settings(self, record: Record) -> str | None:
-        settings = self.shaping_settings()
-        if record.config_hash == config_hash(settings):
-            return None
-        changes = changed_settings(record.settings, settings)
-        if not changes:
-            return "the config_hash of the index is not that of its settings"
-        return f"settings changed ({'; '.join(changes)})"
-
     async def _sweep_leftovers(self) -> None:
         """Delete what a killed build left, if this process may."""
         if not await asyncio.to_thread(self._folder.has_leftovers):
@@ -309,7 +219,8 @@ class Indexer(ABC, Generic[Record]):
     async def _build_alone(self, source: Path, force: bool, retry_failed: RetryFailed) -> Record:
         self.check()
         self._folder.create()
-        self._resources.check_cache()
+        if self._is_served:
+            self._resources.check_cache()
         lock = builder_lock(
             self._folder.lock_path, self._tool.name, wait_seconds=self._wait_seconds
         )
@@ -328,17 +239,31 @@ class Indexer(ABC, Generic[Record]):
         generation = self._folder.new_generation()
         # After the new name is chosen: the process of a killed build may still write there.
         await asyncio.to_thread(self._folder.sweep)
-        with self._logged(generation, reason):
-            async with self._in_time():
+        started = time.monotonic()
+        title = f"building the index of tool {self._tool.name!r}: {reason}"
+        with keep_log(self._folder.logs_dir, generation, title, self._published_counts) as log:
+            self._log = log
+            async with in_time(self._execution.index_timeout, self._tool.name, self._folder.root):
                 read = await self._read(source, generation)
                 corpus = replace(read, force=force, retry_failed=retry_failed)
                 self._check_space(corpus)
                 width = await self._ask_models(corpus, reason)
                 record = await self._publish(replace(corpus, vector_width=width))
         self.built = True
+        logger.info("indexed %s in %.1fs", self._published_counts(), time.monotonic() - started)
         self._hashes.save()
         await to_its_end(self._folder.tidy)
         return record
+
+    def _published_counts(self) -> str:
+        counts = self._folder.published().counts
+        return ", ".join(f"{count:,} {name}" for name, count in counts.items())
+
+    def _check_space(self, corpus: Corpus) -> None:
+        record = self._folder.record()
+        width = (record.vector_size if record else 0) or _USUAL_WIDTH
+        free = self._free_bytes(self._folder.root)
+        check_space(self._folder.root, self.needed_bytes(corpus, width), free, self._tool.name)
 
     @contextmanager
     def _accounted(self) -> Iterator[None]:
@@ -350,25 +275,6 @@ class Indexer(ABC, Generic[Record]):
             yield
         finally:
             self._keeper.note()
-
-    @contextmanager
-    def _logged(self, generation: str, reason: str) -> Iterator[None]:
-        """Keep a log of the build beside the index."""
-        started = time.monotonic()
-        self._log = BuildLog(self._folder.logs_dir, generation)
-        self._log.note(f"building the index of tool {self._tool.name!r}: {reason}")
-        try:
-            yield
-            counts = ", ".join(
-                f"{count:,} {name}" for name, count in self._folder.published().counts.items()
-            )
-            self._log.note(f"published: {counts}")
-            logger.info("indexed %s in %.1fs", counts, time.monotonic() - started)
-        except BaseException as error:
-            with suppress(OSError):  # what ended the build is what its caller hears of
-                self._log.note(f"nothing was published: {type(error).__name__}: {error}")
-            raise
-        finally:
             self._log = None
 
     def _on_progress(self, progress: Progress) -> None:
@@ -396,56 +302,6 @@ class Indexer(ABC, Generic[Record]):
         return reason == DOCUMENTS_CHANGED and await asyncio.to_thread(
             self.holds, self._folder.published(), corpus
         )
-
-    def _check_space(self, corpus: Corpus) -> None:
-        """Find out whether the disk can take the index, before a model is asked.
-
-        Raises:
-            IndexingError: There is too little room.
-        """
-        record = self._folder.record()
-        width = (record.vector_size if record else 0) or _USUAL_WIDTH
-        needed = self.needed_bytes(corpus, width) + _SPARE_BYTES
-        free = self._free_bytes(self._folder.root)
-        if free < needed:
-            raise IndexingError(
-                f"the index of tool {self._tool.name!r} needs about {in_megabytes(needed)} in "
-                f"{self._folder.root}, and {in_megabytes(free)} are free: make room, and build "
-                "again. No model was asked"
-            )
-
-    @asynccontextmanager
-    async def _in_time(self) -> AsyncIterator[None]:
-        budget = self._execution.index_timeout
-        try:
-            async with asyncio.timeout(budget) as limit:
-                yield
-        except TimeoutError as error:
-            if not limit.expired():
-                raise
-            raise IndexingError(
-                f"building the index of tool {self._tool.name!r} took longer than {budget:g} s. "
-                "What was paid for is kept: raise execution.index_timeout and run 'holodeck index' "
-                "again to go on"
-            ) from error
-        except OSError as error:
-            if isinstance(error, HolodeckError):
-                raise
-            raise IndexingError(
-                f"the index of tool {self._tool.name!r} could not be written to "
-                f"{self._folder.root}: {error}. The old index is untouched: make room or mend the "
-                "folder, and build again"
-            ) from error
-
-    def _indexed_width(self) -> int:
-        """Return the width of the vectors that the same embedding model made for the index."""
-        record, settings = self._folder.record(), self.shaping_settings()
-        if record is None:
-            return 0
-        is_same = all(
-            record.settings.get(name) == settings.get(name) for name in self.embedding_settings
-        )
-        return record.vector_size if is_same else 0
 
     async def _read(self, source: Path, generation: str) -> Corpus:
         self._on_progress(Progress(step="read"))
