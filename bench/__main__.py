@@ -5,9 +5,10 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from bench import communities, gold, index, query, replies, retrieval
+from bench import communities, estimate, gold, index, query, replies, retrieval
 
 BENCHES = {
+    "estimate": estimate.run,
     "gold": gold.run,
     "replies": replies.run,
     "retrieval": retrieval.run,

@@ -33,7 +33,7 @@ def text_of(number: int) -> str:
     return " ".join(
         f"In the year {1800 + number}, Captain Ole{number} Berg sailed the Fram to Port{line}. "
         f"There he met Doctor Ida{number + line} Holm of the Royal Society, who had studied ice."
-        for line in range(24)
+        for line in range(16)
     )
 
 
@@ -63,10 +63,10 @@ def server() -> Iterator[ModelServer]:
 
 @pytest.fixture
 def docs(tmp_path: Path) -> Path:
-    """Return a folder of six documents."""
+    """Return a folder of four documents."""
     folder = tmp_path / "docs"
     folder.mkdir()
-    for number in range(6):
+    for number in range(4):
         (folder / f"{number}.txt").write_text(text_of(number), encoding="utf-8")
     return folder
 
@@ -140,7 +140,7 @@ async def test_what_is_estimated_is_what_is_asked(
     assert server.requests == []
     assert [path.name for path in docs.parent.iterdir()] == ["docs"]
     assert estimate.reason == "there is no index yet"
-    assert estimate.documents == 6
+    assert estimate.documents == 4
 
     await knowledge.initialize()
     await knowledge.close()
@@ -195,7 +195,7 @@ async def test_what_is_kept_is_not_counted(server: ModelServer, docs: Path) -> N
     await renewed.close()
 
     assert more.reason == "the documents changed"
-    assert 0 < row(more, "extract").calls.low < again.chunks / 3
+    assert 0 < row(more, "extract").calls.low < again.chunks / 2
     check(more, server)
 
 
@@ -255,7 +255,7 @@ async def test_a_stopped_build_is_estimated_from_where_it_stopped(
     """What a run with a cap paid for is not in the next estimate."""
     whole = await tool(server, docs).estimate()
     assert whole.cost is not None
-    capped = tool(server, docs, execution={"max_cost": 0.03, "concurrency": 2})
+    capped = tool(server, docs, execution={"max_cost": 0.013, "concurrency": 2})
     with pytest.raises(CostLimitError):
         await capped.initialize()
     rest = await capped.estimate()

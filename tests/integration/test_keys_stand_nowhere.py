@@ -149,7 +149,9 @@ def test_the_keys_do_reach_the_server(
 
     assert f"Basic {SECRETS[-1]}" in sent
     if engine == "graphrag":
-        assert any(IN_FILE in value for value in sent)
+        # What stands in an address goes before a key, and Ollama's has it in the environment.
+        is_ollama = "provider: ollama" in project.file.read_text(encoding="utf-8")
+        assert any(IN_FILE in value for value in sent) != is_ollama
         in_variable = base64.b64encode(f"user:{IN_ENVIRONMENT}".encode()).decode("ascii")
         assert any(IN_ENVIRONMENT in value or in_variable in value for value in sent)
 

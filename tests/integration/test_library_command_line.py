@@ -152,11 +152,13 @@ def test_an_index_of_the_library_s_makers_is_searched_by_our_command_line(tmp_pa
     assert content(index) == before
 
 
-async def test_a_settings_file_that_could_not_be_used_is_refused(tmp_path: Path) -> None:
+def test_a_settings_file_that_could_not_be_used_is_refused(tmp_path: Path) -> None:
     """The embedded provider is ours alone; it is said before anything is built."""
     (tmp_path / "docs").mkdir()
-    graph = GraphRAGEngine(TOOL, str(tmp_path), agent_model=LLMProvider(provider="embedded"))
+    tool = VectorstoreTool(
+        name="k", engine="graphrag", source="docs", graphrag=GraphRAGConfig(settings_file=True)
+    )
 
     with pytest.raises(ConfigError, match="settings_file"):
-        await graph.initialize()
-    assert not graph.storage.storage_dir.exists()
+        GraphRAGEngine(tool, str(tmp_path), agent_model=LLMProvider(provider="embedded"))
+    assert not (tmp_path / ".holodeck").exists()

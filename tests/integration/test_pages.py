@@ -18,7 +18,7 @@ from holodeck.config.schema import agent_schema
 from holodeck.config.templates import make_agent
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
-PAGES = ("agents.md", "agent-tests.md")
+PAGES = ("agents.md", "agent-tests.md", "costs.md")
 BLOCK = re.compile(r"```(\w+)\n(.*?)```", re.DOTALL)
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(holodeck.__file__).parents[1])}
 

@@ -232,7 +232,7 @@ class History:
 
     def new_extractions(self, built: Built) -> int:
         """Return how many texts of the index were never extracted before with these settings."""
-        names = ("entity_types", "max_gleanings", "profile")
+        names = ("entity_types", "profile")  # a further pass goes on from what is kept
         prompt = json.dumps([self.chosen[name] for name in names])
         units = pq.read_table(Path(built["tables"]) / "text_units.parquet", columns=["text"])
         now = {(prompt, text) for text in units["text"].to_pylist()}

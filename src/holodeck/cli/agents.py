@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
 from holodeck.cli.logs import start_logging
 from holodeck.cli.session import Session
+from holodeck.errors import ConfigError
 
 if TYPE_CHECKING:
     from holodeck.config.loader import LoadedAgent
-    from holodeck.errors import ConfigError
 
-__all__ = ["check_agent", "load"]
+__all__ = ["check_agent", "check_whole_agent", "load"]
 
 
 def load(session: Session, file: str, *, says_phases: bool = False) -> LoadedAgent:
@@ -50,8 +51,46 @@ def check_agent(agent: LoadedAgent, tool_name: str | None = None, *, to_write: b
     Raises:
         ConfigError: Lists every path, key and package that is missing.
     """
-    from holodeck.config.paths import find_path_problems
     from holodeck.config.problems import joined_error
+
+    errors = _tool_problems(agent, tool_name, to_write=to_write)
+    if errors:
+        raise joined_error(errors)
+
+
+def check_whole_agent(agent: LoadedAgent) -> None:
+    """Find out what would keep the agent, its judge or its test cases from working.
+
+    Raises:
+        ConfigError: Lists everything, the tools' first.
+    """
+    from holodeck.config.cases import load_cases
+    from holodeck.config.problems import field_path, joined_error
+    from holodeck.lib.resources import Resources
+
+    errors = {str(error): error for error in _tool_problems(agent, None, to_write=True)}
+    config = agent.config
+    resources = Resources(config.execution, environ=agent.environment)
+    checks: list[Callable[[], object]] = [partial(resources.check, config.model, "model")]
+    if config.evaluations.judge is not None:
+        checks.append(partial(resources.check, config.evaluations.judge, "evaluations.judge"))
+    if config.test_cases or config.test_cases_file is not None:
+        checks.append(partial(load_cases, agent))
+    for check in checks:
+        try:
+            check()
+        except ConfigError as error:
+            if error.file is None:
+                error = agent.error(error.message, field_path(error.field or ""), type(error))
+            errors.setdefault(str(error), error)
+    if errors:
+        raise joined_error(list(errors.values()))
+
+
+def _tool_problems(
+    agent: LoadedAgent, tool_name: str | None, *, to_write: bool
+) -> list[ConfigError]:
+    from holodeck.config.paths import find_path_problems
     from holodeck.tools.checks import find_model_problems
 
     errors = {
@@ -69,8 +108,7 @@ def check_agent(agent: LoadedAgent, tool_name: str | None = None, *, to_write: b
                 errors.setdefault(str(placed), placed)
     if tool_name is None:
         errors |= {str(error): error for error in _function_problems(agent)}
-    if errors:
-        raise joined_error(list(errors.values()))
+    return list(errors.values())
 
 
 def _function_problems(agent: LoadedAgent) -> Iterator[ConfigError]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from holodeck.cli.agents import check_agent, load
+from holodeck.cli.agents import check_whole_agent, load
 from holodeck.cli.options import AgentArgument, AgentOption, JsonOption, chosen_agent
 from holodeck.cli.output import show, show_json
 from holodeck.cli.session import Session
@@ -26,7 +26,7 @@ def validate(
     """Check YAML, paths, keys and packages; call no model."""
     session: Session = context.obj
     agent = load(session, chosen_agent(agent_option, agent_argument), says_phases=True)
-    check_agent(agent)
+    check_whole_agent(agent)
     summary = _summary(agent)
     if as_json:
         show_json(summary)

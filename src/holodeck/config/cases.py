@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import partial
 
 from pydantic import ValidationError
@@ -32,14 +33,14 @@ def load_cases(agent: LoadedAgent) -> tuple[Case, ...]:
             "'test_cases_file:'",
             file=agent.file,
         )
-    names = [case.name for case in cases]
-    twice = sorted({name for name in names if names.count(name) > 1})
+    names = Counter(case.name for case in cases)
+    twice = sorted(name for name, number in names.items() if number > 1)
     if twice:
-        raise ConfigError(
+        place = "test_cases" if agent.config.test_cases else "test_cases_file"
+        raise agent.error(
             f"several test cases are named {', '.join(twice)}: reports could not tell them apart; "
             "rename them",
-            file=agent.file,
-            field="test_cases",
+            (place,),
         )
     return tuple(cases)
 
@@ -48,9 +49,11 @@ def _cases_of_file(agent: LoadedAgent) -> tuple[Case, ...]:
     named = agent.config.test_cases_file
     if named is None:
         return ()
-    file = resolve_path(named, agent.base_dir)
-    if not file.is_file():
-        problem = "is a folder" if file.is_dir() else "does not exist"
+    with agent.blaming(("test_cases_file",)):
+        file = resolve_path(named, agent.base_dir)
+        is_file, is_folder = file.is_file(), file.is_dir()
+    if not is_file:
+        problem = "is a folder" if is_folder else "does not exist"
         raise agent.error(f"{file} {problem}: name a YAML file of test cases", ("test_cases_file",))
     settings = read_settings(read_text(file), partial(expand, environment=agent.environment))
     problems: list[Problem] = list(settings.problems)

@@ -42,9 +42,7 @@ class AgentConfig(StrictModel):
         default_factory=Evaluations, description="How answers of test cases are judged"
     )
     test_cases: tuple[Case, ...] = Field(default=(), description="What 'holodeck test' asks")
-    test_cases_file: str | None = Field(
-        default=None, min_length=1, description="A YAML file with more of them"
-    )
+    test_cases_file: Line | None = Field(default=None, description="A YAML file with more of them")
     execution: ExecutionConfig = Field(
         default_factory=ExecutionConfig, description="Time budgets, concurrency, retries, cache"
     )

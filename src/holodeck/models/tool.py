@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
@@ -338,7 +338,7 @@ class VectorstoreTool(StrictModel):
         default=None,
         description="Folder of the vector store; default: .holodeck/vectorstore/{tool_name}/",
     )
-    vector_field: Line | tuple[Line, ...] | None = Field(
+    vector_field: Line | Annotated[tuple[Line, ...], Field(min_length=1)] | None = Field(
         default=None,
         description=(
             "Field of a record that is its text, or a list of several; then only files of records "

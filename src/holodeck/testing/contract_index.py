@@ -72,6 +72,21 @@ class IndexRules(ContractBase):
         assert nothing.indexed_at is None
         assert nothing.stale_reason is not None
 
+    def test_an_estimate_says_what_initialize_would_do(self, project: Path) -> None:
+        """It gives the reason of ``status``, none for an index that is there, and opens nothing."""
+        tool = self.make_tool(project)
+        fresh = asyncio.run(tool.estimate())
+        change_documents(project)
+        changed = asyncio.run(tool.estimate())
+
+        assert fresh.reason is None
+        assert fresh.rows == ()
+        assert changed.reason == tool.status().stale_reason
+        assert changed.chunks > 0
+        assert not tool.is_initialized
+        assert tool.engine.places.index.is_dir()
+        asyncio.run(tool.close())
+
     def test_an_index_is_opened_as_it_is(self, project: Path, tmp_path: Path) -> None:
         """Stale or not, nothing is built; where there is no index it is an error."""
         change_documents(project)

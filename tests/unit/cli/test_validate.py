@@ -100,6 +100,32 @@ UNFIT = {
         "tools[0].graphrag.search_model.api_key",
         "OPENAI_API_KEY is not set",
     ),
+    "no key of the agent's own model": Unfit(
+        OPENAI
+        + "    graphrag:\n"
+        + "".join(
+            f"      {role}: {{provider: embedded}}\n"
+            for role in ("indexing_model", "search_model", "embedding_model")
+        ),
+        2,
+        "model.api_key",
+        "OPENAI_API_KEY is not set",
+    ),
+    "no key of the judge's": Unfit(
+        EMBEDDED + "evaluations:\n  judge:\n    provider: openai\n",
+        9,
+        "evaluations.judge.api_key",
+        "OPENAI_API_KEY is not set",
+    ),
+    "test cases that are not there": Unfit(
+        EMBEDDED + "test_cases_file: away.yaml\n", 8, "test_cases_file", "does not exist"
+    ),
+    "test cases of one name": Unfit(
+        EMBEDDED + "test_cases:\n  - {name: x, input: a}\n  - {name: x, input: b}\n",
+        8,
+        "test_cases",
+        "several test cases are named x",
+    ),
     "documents that are not there": Unfit(
         EMBEDDED.replace("source: docs", "source: away"), 6, "tools[0].source", "not found"
     ),

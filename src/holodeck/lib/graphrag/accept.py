@@ -10,7 +10,14 @@ from holodeck.lib.contracts import ChatReply
 from holodeck.lib.graphrag.odd_records import looks_like_records
 from holodeck.lib.graphrag.reply_text import ReplyForm, read_answer
 
-__all__ = ["Complaint", "about_first", "about_further", "about_text", "asked_again"]
+__all__ = [
+    "Complaint",
+    "about_first",
+    "about_further",
+    "about_summary",
+    "about_text",
+    "asked_again",
+]
 
 _QUOTED = 120
 _LONGEST_REFUSAL = 600
@@ -18,6 +25,13 @@ _REFUSAL = re.compile(
     r"\b(?:can(?:'|’|no|\s+no)?t|unable to|not able to|won(?:'|’)t|must decline|will not)\b"
     r".{0,60}\b(?:help|assist|comply|provide|process|extract|fulfil|continue|engage|discuss|that)",
     re.IGNORECASE | re.DOTALL,
+)
+# Of a description it may be said what someone cannot do; a refusal speaks of itself.
+_REFUSAL_OPENING = re.compile(
+    r"(?:(?:i['’]m|i am|we['’]re|we are) (?:very )?sorry|sorry,|i apologi[sz]e|as an ai\b"
+    r"|(?:sorry[,.]? )?(?:i|we) (?:can(?:['’]|no|\s+no)?t|am unable|am not able|won['’]t"
+    r"|must decline))",
+    re.IGNORECASE,
 )
 _REMINDERS = {
     "extract": (
@@ -86,6 +100,25 @@ def about_text(reply: ChatReply) -> Complaint | None:
     return None
 
 
+def about_summary(reply: ChatReply) -> Complaint | None:
+    """Return what is wrong with a reply that is to be a description."""
+    nothing = about_text(reply)
+    if nothing is not None:
+        return nothing
+    said = _said(reply.text)
+    if len(said) < _LONGEST_REFUSAL and _REFUSAL_OPENING.match(said):
+        return Complaint(
+            cause=f"the model refused: {_quoted(said)}", told="it was no summary", is_refusal=True
+        )
+    if reply.finish_reason == "length":
+        return Complaint(
+            cause="the model's summary was cut off (token limit)",
+            told=f"it was cut off in the middle. {_SHORTER}",
+            is_usable=True,
+        )
+    return None
+
+
 def about_first(reply: ChatReply, parsed: ReplyForm) -> Complaint | None:
     """Return what is wrong with the first reply to a prompt that asks for records."""
     nothing = about_text(reply)
@@ -131,28 +164,36 @@ def _without_records(reply: ChatReply, parsed: ReplyForm) -> Complaint:
     With an end marker they may say that the text names nothing, in whatever language; that is
     taken for an answer when it is said twice.
     """
-    said = " ".join(read_answer(reply.text).text.split())
-    quoted = said if len(said) <= _QUOTED else said[:_QUOTED] + "…"
+    said = _said(reply.text)
+    quoted = _quoted(said)
     if len(said) < _LONGEST_REFUSAL and _REFUSAL.search(said):
         return Complaint(
-            cause=f"the model refused: {quoted!r}", told="it held no records", is_refusal=True
+            cause=f"the model refused: {quoted}", told="it held no records", is_refusal=True
         )
     if looks_like_records(said):
         return Complaint(
-            cause=f"the model's records are in another format: {quoted!r}",
+            cause=f"the model's records are in another format: {quoted}",
             told="its records were not in the format that was asked for",
         )
     if parsed.is_ended:
         return Complaint(
-            cause=f"the model gave words and no records: {quoted!r}",
+            cause=f"the model gave words and no records: {quoted}",
             told="it held no records",
             is_usable=True,
         )
     limit = " (token limit)" if reply.finish_reason == "length" else ""
     return Complaint(
-        cause=f"the model gave no records and no end marker{limit}: {quoted!r}",
+        cause=f"the model gave no records and no end marker{limit}: {quoted}",
         told="it held no records and no end marker",
     )
+
+
+def _said(text: str) -> str:
+    return " ".join(read_answer(text).text.split())
+
+
+def _quoted(said: str) -> str:
+    return repr(said if len(said) <= _QUOTED else said[:_QUOTED] + "…")
 
 
 def _limit(reply: ChatReply) -> str:

@@ -114,7 +114,7 @@ STEPS: tuple[Step, ...] = (
     Step(
         workflow="extract_graph",
         function="holodeck.lib.graphrag.extract:extract_graph",
-        version=3,
+        version=4,
     ),
     Step(
         workflow="extract_covariates",

@@ -20,7 +20,7 @@ from holodeck.lib.graphrag.accept import Complaint, asked_again
 from holodeck.lib.resources import reply_key
 from holodeck.models.llm import ModelSettings
 
-__all__ = ["Asker", "Judge", "Kept", "Memo"]
+__all__ = ["Asker", "Judge", "Kept", "Memo", "still_answers"]
 
 Judge = Callable[[ChatReply], Complaint | None]
 
@@ -81,6 +81,12 @@ class _Turns:
         self.waiting = 0
 
 
+def still_answers(kept: Kept, judge: Judge) -> bool:
+    """Tell whether what was once accepted would be used today: replies are read ever better."""
+    complaint = judge(ChatReply(text=kept.replies[0]))
+    return complaint is None or complaint.is_usable
+
+
 def _storable(text: str) -> str:
     """Return a text without the halves of characters that JSON may hold and no file can."""
     return text.encode("utf-8", "replace").decode("utf-8")
@@ -137,11 +143,11 @@ class Asker:
     async def remembered(
         self, purpose: str, prompt: str, judge: Judge, *, json_object: bool = False
     ) -> Kept:
-        """Return the answer as kept, or ask for it and keep it."""
+        """Return the answer as kept, where it still is one, or ask for it and keep it."""
         key = self.key(purpose, prompt)
         async with self.alone(key):
             kept = self.recall(key)
-            if kept is None:
+            if kept is None or not still_answers(kept, judge):
                 kept = await self.answered(purpose, prompt, judge, json_object=json_object)
                 self.keep(key, kept, purpose)
             return kept

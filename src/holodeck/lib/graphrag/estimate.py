@@ -173,7 +173,9 @@ class _Estimating:
                 low=self._names.distinct.low * ENTITIES.low * least,
                 high=self._names.distinct.high * ENTITIES.high * COMMUNITIES.high,
             )
-            calls = Span(low=more.low, high=self._found.communities + more.high)
+            # Where short ones are quoted, none may be long enough to be asked for.
+            least = 0.0 if self._graphrag.quoted_tokens else more.low
+            calls = Span(low=least, high=self._found.communities + more.high)
             low = calls.low * (template + REPORT_CONTEXT.low)
             high = calls.high * (template + REPORT_CONTEXT.high)
         return _Step(

@@ -19,6 +19,7 @@ _REMEMBERED = 1 << 15
 
 _QUOTES = "\"'“”„‟‘’‚‛«»‹›`「」『』《》"
 _TRAILING = ".,;:!?。、"
+_DOTTED = re.compile("i\u0307+")
 _SPACE = re.compile(r"\s+")
 _CONTROLS = dict.fromkeys([*range(9), *range(14, 28), 127])
 # Letters that casing does not bring together: Turkish spells one name with both, and an emoji is
@@ -38,8 +39,8 @@ _NO_NUMBER = frozenset({"nan", "NaN"})
 @lru_cache(_REMEMBERED)
 def tidy_name(name: str) -> str:
     """Return a name as it is shown: escapes resolved, width folded, quotes and blanks trimmed."""
-    plain = unicodedata.normalize("NFKC", _unescaped(name))
-    plain = _SPACE.sub(" ", plain.translate(_CONTROLS).translate(NO_WIDTH)).strip()
+    plain = _unescaped(name).translate(_CONTROLS).translate(NO_WIDTH)
+    plain = _SPACE.sub(" ", unicodedata.normalize("NFKC", plain)).strip()
     for _ in range(4):
         bare = _unwrapped(plain)
         if bare == plain:
@@ -72,11 +73,17 @@ def name_key(name: str) -> str:
     Case, width, composition, quotes, the form of apostrophes and hyphens and trailing marks fold
     away; real aliases stay apart.
     """
-    tidy = tidy_name(name)
-    bare = tidy.rstrip(_TRAILING + _QUOTES + " ").lstrip(_QUOTES + " ") or tidy
-    folded = unicodedata.normalize("NFKC", bare.translate(_ALIKE).casefold())
+    key = _folded(tidy_name(name))
+    while (again := _folded(tidy_name(key)) or key) != key:
+        key = again
+    return key
+
+
+def _folded(tidy: str) -> str:
+    alike = tidy.translate(_ALIKE)
+    bare = alike.rstrip(_TRAILING + _QUOTES + " ").lstrip(_QUOTES + " ") or alike
     # The dot of the Turkish capital stays behind when it is made small.
-    return folded.replace("i\u0307", "i")
+    return unicodedata.normalize("NFKC", _DOTTED.sub("i", bare.casefold()))
 
 
 def absurdity(name: str) -> str | None:

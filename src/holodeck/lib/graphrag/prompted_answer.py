@@ -24,7 +24,7 @@ from holodeck.lib.graphrag.fence import Fence
 from holodeck.lib.graphrag.json_reply import json_object
 from holodeck.lib.graphrag.prompts import fill
 from holodeck.lib.graphrag.side_by_side import side_by_side
-from holodeck.lib.graphrag.values import MAP, REDUCE
+from holodeck.lib.graphrag.values import LOCAL, MAP, REDUCE
 from holodeck.lib.graphrag.write_context import report_batch
 from holodeck.lib.tokens import count_tokens
 from holodeck.models.llm import ModelSettings
@@ -35,6 +35,8 @@ NOTHING_RELEVANT = "Nothing relevant to this question was found in the documents
 CONCURRENCY = 32
 TRIES = 2
 """Times that a batch is asked for before it counts as lost."""
+QUESTION_TOKENS = 500
+"""Of a long question, which is asked together with its records."""
 RATE_PROMPT = """You decide which reports of a document collection are worth reading in full.
 
 Say how much the report below helps to answer the user's question:
@@ -90,6 +92,7 @@ class PromptedAnswerSteps:
         self._prompts = {**prompts, "rate": RATE_PROMPT}
         self._response_type = response_type
         self._fences = {name: Fence(prompt) for name, prompt in self._prompts.items()}
+        chat.expect(_longest_prompt(prompts), settings.max_tokens)
 
     async def answer_local(self, question: str, context: AnswerContext) -> Answer:
         """Answer from the context with one call."""
@@ -279,3 +282,15 @@ def _batches(reports: Sequence[ContextReport], most: int) -> list[list[ContextRe
         batches[-1].append(report)
         left -= size
     return batches
+
+
+def _longest_prompt(prompts: Mapping[str, str]) -> int:
+    """Return about how many tokens the longest request of an answer has."""
+    records = {
+        "local": LOCAL.context_tokens,
+        "map": MAP.data_tokens,
+        "reduce": REDUCE.data_tokens,
+    }
+    return QUESTION_TOKENS + max(
+        count_tokens(prompts.get(name, "")) + tokens for name, tokens in records.items()
+    )

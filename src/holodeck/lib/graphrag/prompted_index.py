@@ -22,14 +22,14 @@ from holodeck.lib.graphrag.accept import (
     Complaint,
     about_first,
     about_further,
-    about_text,
+    about_summary,
     asked_again,
 )
-from holodeck.lib.graphrag.chain import Asker, Kept, Memo
+from holodeck.lib.graphrag.chain import Asker, Kept, Memo, still_answers
 from holodeck.lib.graphrag.community_context import MAX_INPUT_TOKENS
 from holodeck.lib.graphrag.kept_extraction import as_json, from_json
 from holodeck.lib.graphrag.parse import ParsedReply, RecordReader, join_extractions
-from holodeck.lib.graphrag.parse_claims import ClaimReader, join_claims
+from holodeck.lib.graphrag.parse_claims import ClaimReader, ParsedClaims, join_claims
 from holodeck.lib.graphrag.parse_report import about_report, parse_report
 from holodeck.lib.graphrag.prompts import Template
 from holodeck.lib.graphrag.reply_text import ReplyForm, answer_of
@@ -43,12 +43,13 @@ from holodeck.models.llm import ModelSettings
 __all__ = ["PROMPTED_VERSION", "Memo", "PromptedIndexSteps"]
 
 SUMMARY_WORDS = 500
+_DRESS = " \n\"'*_`.(["
 REPLY_TOKENS = 2048
 """What a reply whose length is not limited is reckoned with where the next pass repeats it."""
 CLAIMS_WANTED = "Any claims or facts that could be relevant to information discovery."
 """The library's own default of what a claim is."""
 
-PROMPTED_VERSION = "prompted 4"
+PROMPTED_VERSION = "prompted 5"
 """Raised when the steps give another output for the same replies: indexes are then built anew."""
 
 
@@ -138,9 +139,7 @@ class PromptedIndexSteps:
             reading=reading,
         )
         kept, failed = await self._chain(prompt, passes)
-        known = kept.reading
-        if known is None or known["version"] != PROMPTED_VERSION:
-            known = reading(kept)
+        known = kept.reading if kept.reading is not None and _is_known(kept) else reading(kept)
         found = from_json(known)
         return replace(found, repairs=_with_asked(found.repairs, kept), incomplete=failed)
 
@@ -157,14 +156,19 @@ class PromptedIndexSteps:
             input_text=text,
         )
         sent = self._neutral["claims"](text)
+
+        @cache
+        def read(reply: str) -> ParsedClaims:
+            return self._claim_reader.read(reply, sent)
+
         passes = _Passes(
             purpose="claims",
             more=self._prompts["claims_glean"],
             is_more=self._prompts["claims_glean_more"],
-            read=lambda reply: self._claim_reader.read(reply, sent),
+            read=read,
         )
         kept, failed = await self._chain(prompt, passes)
-        found = join_claims(self._claim_reader.read(r, sent).found for r in kept.replies)
+        found = join_claims(read(reply).found for reply in kept.replies)
         return replace(found, repairs=_with_asked(found.repairs, kept), incomplete=failed)
 
     async def _chain(self, prompt: str, passes: _Passes) -> tuple[Kept, ProviderError | None]:
@@ -180,6 +184,8 @@ class PromptedIndexSteps:
 
         async with self._asker.alone(self._key(prompt, passes, self._max_gleanings)):
             done, kept = self._furthest(prompt, passes)
+            if kept is not None and not (_is_known(kept) or still_answers(kept, judge)):
+                done, kept = 0, None
             if kept is None:
                 first = await self._asker.answered(passes.purpose, prompt, judge)
                 kept = self._keep(prompt, passes, 0, first)
@@ -255,7 +261,7 @@ class PromptedIndexSteps:
     async def _has_more(self, messages: Sequence[Message], question: str) -> bool:
         asked = [*messages, Message(role="user", content=question)]
         reply = await self._asker.ask("glean", asked)
-        return reply.text.strip().upper().startswith("Y")
+        return answer_of(reply.text).strip(_DRESS).upper().startswith("Y")
 
     async def summarize(self, subject: str, descriptions: Sequence[str]) -> str:
         """Return one description made from several."""
@@ -265,7 +271,7 @@ class PromptedIndexSteps:
             description_list=json.dumps(list(descriptions), ensure_ascii=False),
             max_length=str(SUMMARY_WORDS),
         )
-        kept = await self._asker.remembered("summarize", prompt, about_text)
+        kept = await self._asker.remembered("summarize", prompt, about_summary)
         return restored(answer_of(kept.replies[0]))
 
     async def report(self, community: CommunityContext) -> Report:
@@ -289,6 +295,11 @@ class PromptedIndexSteps:
         neutral: Callable[[str], str] = self._neutral[name]
         safe = {key: neutral(value) for key, value in values.items()}
         return DATA_NOTICE + self._templates[name].fill(**safe)
+
+
+def _is_known(kept: Kept) -> bool:
+    """Tell whether what is kept was read by the rules of today."""
+    return kept.reading is not None and kept.reading["version"] == PROMPTED_VERSION
 
 
 def _with_asked(repairs: Mapping[str, int], kept: Kept) -> dict[str, int]:

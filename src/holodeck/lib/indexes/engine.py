@@ -211,6 +211,7 @@ class IndexEngine(SearchEngine, Generic[Record, Content]):
         """
         if self.is_initialized and not force_reindex and not retry_failed:
             return
+        await self._indexer.find_source(self._source)
         self.check_search()
         await self._indexer.build_index(
             self._source, force=force_reindex, retry_failed=retry_failed

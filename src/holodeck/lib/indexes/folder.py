@@ -96,9 +96,25 @@ class IndexFolder(Generic[Record]):
         Raises:
             ConfigError: Something that is not a folder is in the way, or it cannot be written.
         """
+        self._refuse_control_characters()
         self.make(*self.folders())
         if not (self.root / OWN_FOLDER_MARK).exists():
             (self.root / OWN_FOLDER_MARK).touch()
+
+    def _refuse_control_characters(self) -> None:
+        # LanceDB (0.38) cannot open a path that holds one.
+        found = next((sign for sign in str(self.root) if sign < " " or sign == "\x7f"), None)
+        if found is not None:
+            raise ConfigError(
+                f"the index of tool {self.tool_name!r} cannot be kept in {str(self.root)!r}: the "
+                f"path holds the control character {found!r}; rename that folder"
+                f"{self._or_elsewhere}",
+                field=self.setting,
+            )
+
+    @property
+    def _or_elsewhere(self) -> str:
+        return f" or set {self.setting}" if self.setting else ""
 
     def make(self, *folders: Path) -> None:
         """Create folders of the index and write to them.
@@ -111,10 +127,9 @@ class IndexFolder(Generic[Record]):
                 folder.mkdir(parents=True, exist_ok=True)
                 check_writable(folder)
         except OSError as error:
-            elsewhere = f" or set {self.setting}" if self.setting else ""
             raise ConfigError(
                 f"the index of tool {self.tool_name!r} cannot be kept in {self.root}: "
-                f"{error.strerror or error} ({error.filename}); free that path{elsewhere}",
+                f"{error.strerror or error} ({error.filename}); free that path{self._or_elsewhere}",
                 field=self.setting,
             ) from error
 

@@ -202,7 +202,7 @@ class Indexer(ABC, Generic[Record]):
             IndexBusyError: Another process builds this index, and did not end in time.
             IndexingError: The build failed; nothing was published.
         """
-        source = await self._existing(source_path)
+        source = await self.find_source(source_path)
         self.built = False
         self.check_always()
         if await asyncio.to_thread(self.stale_reason, source, force, retry_failed) is None:
@@ -213,7 +213,12 @@ class Indexer(ABC, Generic[Record]):
         self.finish(record)
         return record
 
-    async def _existing(self, source_path: Path) -> Path:
+    async def find_source(self, source_path: Path) -> Path:
+        """Return where the documents are.
+
+        Raises:
+            SourceNotFoundError: Also a ``FileNotFoundError``.
+        """
         source = Path(source_path)
         if not await asyncio.to_thread(source.exists):
             raise SourceNotFoundError(
@@ -252,7 +257,7 @@ class Indexer(ABC, Generic[Record]):
         Raises:
             SourceNotFoundError: Also a ``FileNotFoundError``.
         """
-        source = await self._existing(source_path)
+        source = await self.find_source(source_path)
         reason = await asyncio.to_thread(self.stale_reason, source, force, retry_failed)
         if reason is None:
             return Estimate(reason=None)

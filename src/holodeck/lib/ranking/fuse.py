@@ -39,8 +39,27 @@ def best_rows(scores: NDArray[np.floating], count: int) -> NDArray[np.intp]:
     """
     if count <= 0 or not scores.size:
         return np.zeros(0, dtype=np.intp)
-    rows = np.arange(scores.size)
+    if scores.size < _MANY or count > scores.size // 8:
+        return _best_of(np.arange(scores.size), scores, count)
+    # A score that a sample says is somewhat too low: few are above it, all of the best among them.
+    sample = scores[:: scores.size // _SAMPLE]
+    wanted = min(len(sample), 8 + 3 * count * len(sample) // scores.size)
+    guess = np.partition(sample, len(sample) - wanted)[len(sample) - wanted]
+    above = np.flatnonzero(scores > guess)
+    best = _best_of(above, scores[above], count)
+    if len(best) < count:  # where most scores are equal, the rest of the best is of these
+        best = np.concatenate((best, np.flatnonzero(scores == guess)[: count - len(best)]))
+    return best if len(best) == count else _best_of(np.arange(scores.size), scores, count)
+
+
+_MANY = 16_384
+_SAMPLE = 4_096
+
+
+def _best_of(rows: NDArray[np.intp], scores: NDArray[np.floating], count: int) -> NDArray[np.intp]:
+    """Return the best of ``rows``, whose scores these are."""
     if count < scores.size:
         least = np.partition(scores, scores.size - count)[scores.size - count]
-        rows = np.flatnonzero(scores >= least)
-    return rows[np.lexsort((rows, -scores[rows]))][:count]
+        kept = scores >= least
+        rows, scores = rows[kept], scores[kept]
+    return rows[np.lexsort((rows, -scores))][:count]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from holodeck.lib.contracts import Entity, Extraction, Relationship
 from holodeck.lib.graphrag.merge import merge
@@ -160,6 +162,17 @@ def test_what_copying_and_typing_vary_is_one_name(one: str, other: str) -> None:
 def test_real_aliases_stay_apart(one: str, other: str) -> None:
     """Only the form of a name is folded, never its letters."""
     assert name_key(one) != name_key(other)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.text(alphabet="aAİıßςe'\"*[]{}<>&;. !\u200b\u0307\u0300-", max_size=12))
+def test_the_key_of_a_key_is_the_key(text: str) -> None:
+    """However a name is dressed, what is shown of it and what is folded of it are the same name."""
+    name = f"x{text}"
+
+    assert name_key(name_key(name)) == name_key(name)
+    assert tidy_name(tidy_name(name)) == tidy_name(name)
+    assert name_key(tidy_name(name)) == name_key(name)
 
 
 def test_joiners_that_a_script_spells_with_stay() -> None:

@@ -397,6 +397,59 @@ async def test_a_further_pass_without_content_is_asked_for_once_more() -> None:
     assert [message.role for message in chat.requests[-1].messages] == ["user", "assistant", "user"]
 
 
+@pytest.mark.parametrize(
+    ("bad", "told"),
+    [
+        ("I'm sorry, but I can't summarise that.", "no summary"),
+        ("I cannot assist with this request.", "no summary"),
+        (ChatReply(text="Ann runs", finish_reason="length"), "cut off"),
+        ("<think>hm</think>", "empty"),
+    ],
+)
+async def test_a_summary_that_is_none_is_asked_for_once_more(
+    bad: str | ChatReply, told: str
+) -> None:
+    """A refusal or half a sentence is no description."""
+    made, chat = steps([bad, "Ann runs Orion."])
+
+    assert await made.summarize("Ann", ["runs", "Orion"]) == "Ann runs Orion."
+    assert told in chat.requests[1].messages[0].content
+
+
+async def test_what_someone_cannot_do_is_no_refusal() -> None:
+    """A description may say so; one that is refused twice is a failure that does not pass."""
+    said = "Scrooge will not help the poor and can't provide coal."
+    made, _ = steps([said])
+    refusing, _ = steps(["I'm sorry, I can't."] * 2)
+
+    assert await made.summarize("Scrooge", ["a", "b"]) == said
+    with pytest.raises(ContentFilterError, match="refused"):
+        await refusing.summarize("Scrooge", ["a", "b"])
+
+
+@pytest.mark.parametrize("now", ["Nothing of use.", "<think>hm</think>", "I can't help with that."])
+async def test_what_was_kept_and_is_no_answer_any_more_is_asked_for_again(now: str) -> None:
+    """Replies are read ever better: what an older release took for an answer is judged anew."""
+    memo = Notebook()
+    made, _ = steps([f"{ANN}<|COMPLETE|>"], memo=memo)
+    await made.extract("x")
+    (key,) = memo.kept
+    memo.kept[key] = json.dumps({"replies": [now], "asked_again": []})
+    again, chat = steps([f"{BOB}<|COMPLETE|>"], memo=memo)
+    found = await again.extract("x")
+
+    assert [entity.title for entity in found.entities] == ["Bob"]
+    assert len(chat.requests) == 1
+
+
+@pytest.mark.parametrize("said", ["Y", "yes", "**Yes**", "<think>N?</think>\n'Y'"])
+async def test_a_model_may_dress_its_yes(said: str) -> None:
+    """A further pass is made where the model says that there is more, however it says so."""
+    made, _ = steps([ANN, "<|COMPLETE|>", said, BOB], gleanings=2)
+
+    assert len((await made.extract("x")).entities) == 2
+
+
 async def test_thoughts_are_not_sent_back() -> None:
     """A further pass is told what was answered, not what was thought."""
     made, chat = steps([f"<think>secret</think>{ANN}", "<|COMPLETE|>"], gleanings=1)

@@ -75,3 +75,19 @@ def test_the_best_rows_are_those_of_a_full_sort(count: int) -> None:
     slow = sorted(range(5), key=lambda row: (-scores[row], row))[:count]
 
     assert best_rows(scores, count).tolist() == slow
+
+
+@pytest.mark.parametrize("count", [1, 7, 200, 2_000, 30_000])
+@pytest.mark.parametrize("kind", ["all different", "mostly equal", "few values", "all equal"])
+def test_the_best_rows_of_many_are_those_of_a_full_sort(kind: str, count: int) -> None:
+    """However the scores are spread; nothing is decided by the sample that is looked at first."""
+    chance = np.random.default_rng(7)
+    scores = {
+        "all different": chance.standard_normal(20_000),
+        "mostly equal": np.where(chance.random(20_000) < 0.005, chance.random(20_000), 0.0),
+        "few values": chance.integers(0, 3, 20_000).astype(float),
+        "all equal": np.ones(20_000),
+    }[kind]
+    slow = np.lexsort((np.arange(20_000), -scores))[:count]
+
+    assert best_rows(scores, count).tolist() == slow.tolist()
