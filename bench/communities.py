@@ -26,6 +26,7 @@ from holodeck.lib.contracts import CommunityContext, Embedder, Report
 from holodeck.lib.documents import content_id
 from holodeck.lib.graphrag.build import Build
 from holodeck.lib.graphrag.communities import (
+    MAX_COMMUNITY_SIZE,
     SCHEMES,
     Community,
     Edge,
@@ -33,7 +34,9 @@ from holodeck.lib.graphrag.communities import (
     cluster,
     find_communities,
 )
+from holodeck.lib.graphrag.components import Group, connected_components
 from holodeck.lib.graphrag.extract import extract_graph
+from holodeck.lib.graphrag.leiden_groups import leiden_groups
 from holodeck.lib.graphrag.reports import write_reports
 from holodeck.lib.graphrag.tables import read_rows, write_rows
 from holodeck.lib.graphrag.write_context import report_context
@@ -92,7 +95,12 @@ def run(data: Path | None) -> None:
         whole = asyncio.run(_group(steps, texts))
         print(f"\n{count} passages, {len(whole['stable'].edges):,} relationships")
         for scheme, grouped in whole.items():
-            _print_levels(scheme, grouped)
+            reports = len(grouped.communities)
+            print(f"\n{scheme}: {reports:,} reports, {grouped.seconds:.2f} CPU seconds")
+            _print_levels(grouped.communities, grouped.edges)
+        print("\nleiden over all components at once, to compare with")
+        edges = [edge for part in connected_components(whole["leiden"].edges) for edge in part]
+        _print_levels(leiden_groups(edges, MAX_COMMUNITY_SIZE), edges)
         _print_changes(steps, texts, whole)
     _print_growth()
 
@@ -129,19 +137,17 @@ async def _report(steps: _Asked, build: Build, edges: Sequence[Edge]) -> _Groupe
     )
 
 
-def _print_levels(scheme: Scheme, grouped: _Grouped) -> None:
+def _print_levels(found: Sequence[Community | Group], edges: Sequence[Edge]) -> None:
     """Print what every entity's finest community of at most each level comes to."""
-    found = grouped.communities
-    print(f"\n{scheme}: {len(found):,} reports, {grouped.seconds:.2f} CPU seconds")
     print(f"{'level':>7}{'groups':>9}{'mean':>8}{'greatest':>10}{'modularity':>12}")
     for level in range(max(community.level for community in found) + 1):
         finest: dict[str, int] = {}
-        for community in found:
+        for number, community in enumerate(found):  # broader ones first
             if community.level <= level:
-                finest |= dict.fromkeys(community.members, community.number)
+                finest |= dict.fromkeys(community.members, number)
         sizes = Counter(finest.values())
         mean, greatest = len(finest) / len(sizes), max(sizes.values())
-        quality = modularity(grouped.edges, finest)
+        quality = modularity(edges, finest)
         print(f"{level:>7}{len(sizes):>9,}{mean:>8.1f}{greatest:>10,}{quality:>12.3f}")
 
 

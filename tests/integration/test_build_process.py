@@ -286,3 +286,16 @@ def test_every_setting_arrives_in_the_librarys_configuration(tmp_path: Path) -> 
         "use_lcc": False,
     }
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_source_may_be_one_file(tmp_path: Path) -> None:
+    """It is indexed as a folder with that file would be."""
+    write(tmp_path, "one.txt", "Ada Lovelace met Charles Babbage in London.")
+    tool = VectorstoreTool(name="k", engine="graphrag", source="docs/one.txt")
+    graph = GraphRAGEngine(tool, str(tmp_path), agent_model=LLMProvider(provider="embedded"))
+
+    asyncio.run(graph.initialize())
+    result = asyncio.run(graph.retrieve("Who met Charles Babbage?", answer=False))
+    asyncio.run(graph.close())
+
+    assert {source.path for source in result.sources} == {"one.txt"}

@@ -145,7 +145,8 @@ async def _run_order(
     config = build_graphrag_config(
         order.resolved.tool,
         order.storage_dir,
-        order.source,
+        # The library makes it a folder if it is none; documents are read before it runs.
+        order.source if order.source.is_dir() else order.source.parent,
         output_dir=order.output,
         vectors_dir=order.vectors,
     )
