@@ -645,6 +645,9 @@ SHOWN_BY: dict[str, str] = {
         "unit/lib/test_runner/test_model_agent.py::test_a_turn_ends_at_its_limits"
     ),
     "ExecutionConfig.max_cost": ("integration/test_cost_cap.py::test_vectors_are_capped_and_kept"),
+    "ExecutionConfig.confirm_above": (
+        "integration/test_on_demand.py::test_a_small_price_is_not_asked_about"
+    ),
     "ExecutionConfig.prices": ("integration/test_cost_cap.py::test_vectors_are_capped_and_kept"),
     "ExecutionConfig.verbose": (
         "unit/cli/test_commands.py::test_what_is_logged_follows_option_then_file"

@@ -122,6 +122,14 @@ class GraphRAGIndexer(Indexer[IndexMetadata]):
         self.built = False
         return self.storage.published()
 
+    async def find_source(self, source_path: Path) -> Path:
+        """Return where the documents are; an index of others answers without them.
+
+        Raises:
+            SourceNotFoundError: As for every engine.
+        """
+        return source_path if self.storage.is_foreign else await super().find_source(source_path)
+
     async def estimate(
         self, source_path: Path, force: bool = False, *, retry_failed: RetryFailed = False
     ) -> Estimate:
