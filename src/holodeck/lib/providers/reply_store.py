@@ -299,14 +299,16 @@ class ReplyStore:
         self.close()
 
     def _values(self, keys: Sequence[str]) -> dict[str, bytes]:
-        rows: list[tuple[str, bytes, int]] = []
+        rows: list[tuple[str, object, int]] = []
         looked_for = keys if self._given is None else [key for key in keys if key in self._given]
         for begin in range(0, len(looked_for), _KEYS_AT_ONCE):
             rows += self._rows(looked_for[begin : begin + _KEYS_AT_ONCE])
-        damaged = [key for key, value, checksum in rows if _checksum(value) != checksum]
+        damaged = [key for key, value, checksum in rows if not _is_whole(value, checksum)]
         if damaged:
             self._drop(damaged)
-        found = {key: value for key, value, _ in rows if key not in damaged}
+        found = {
+            key: value for key, value, _ in rows if isinstance(value, bytes) and key not in damaged
+        }
         if self._user is not None:
             with self._noting:
                 self._read.update(found)
@@ -315,11 +317,11 @@ class ReplyStore:
                 self._note_read()
         return found
 
-    def _rows(self, keys: Sequence[str]) -> list[tuple[str, bytes, int]]:
+    def _rows(self, keys: Sequence[str]) -> list[tuple[str, object, int]]:
         marks = ",".join("?" * len(keys))
         select = f"SELECT key, value, checksum FROM entries WHERE key IN ({marks})"  # noqa: S608  # marks only
 
-        def work(connection: sqlite3.Connection) -> list[tuple[str, bytes, int]]:
+        def work(connection: sqlite3.Connection) -> list[tuple[str, object, int]]:
             return connection.execute(select, list(keys)).fetchall()
 
         return self._file.run(work)
@@ -372,6 +374,11 @@ class ModelReplies:
     def put(self, key: str, value: str, kind: str) -> None:
         """Keep a text."""
         self._store.put(key, value, kind, self._model)
+
+
+def _is_whole(value: object, checksum: int) -> bool:
+    """Tell whether a value is as it was written; SQLite lets any type stand in a column."""
+    return isinstance(value, bytes) and _checksum(value) == checksum
 
 
 def _checksum(value: bytes) -> int:

@@ -438,3 +438,23 @@ def test_a_second_store_in_a_process_leaves_the_first_its_locks(path: Path) -> N
         assert store.info().entries == {"extract": 45}
         assert store.info().damaged == 0
     assert not list(path.parent.glob("*damaged*"))
+
+
+@pytest.mark.parametrize("value", ["text in place of bytes", 7, None])
+def test_a_value_of_another_type_is_dropped_and_asked_for_again(path: Path, value: object) -> None:
+    """SQLite lets anything stand in a column; what is no bytes counts as damaged."""
+    with ReplyStore(path) as store:
+        store.put("a", "kept", "extract")
+        store.put("b", "whole", "extract")
+    connection = sqlite3.connect(path)
+    try:
+        with connection:
+            connection.execute("PRAGMA ignore_check_constraints = ON")
+            connection.execute("UPDATE entries SET value = ? WHERE key = 'a'", (value or b"",))
+    finally:
+        connection.close()
+
+    with ReplyStore(path) as store:
+        assert store.get("a") is None
+        assert store.get("b") == "whole"
+        assert store.info().damaged == 1
