@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
@@ -54,13 +55,18 @@ def estimate_json(estimate: Estimate) -> dict[str, Any]:  # Any: JSON
         "reason": estimate.reason,
         "documents": estimate.documents,
         "chunks": estimate.chunks,
-        "calls": asdict(estimate.calls),
-        "input_tokens": asdict(estimate.input_tokens),
-        "output_tokens": asdict(estimate.output_tokens),
+        "calls": _whole(estimate.calls),
+        "input_tokens": _whole(estimate.input_tokens),
+        "output_tokens": _whole(estimate.output_tokens),
         "cost": None if estimate.cost is None else asdict(estimate.cost),
         "unpriced": list(estimate.unpriced),
         "steps": [asdict(row) for row in estimate.rows],
     }
+
+
+def _whole(span: Span) -> dict[str, int]:
+    """Return a range of things that are counted, as whole numbers that enclose it."""
+    return {"low": math.floor(span.low), "high": math.ceil(span.high)}
 
 
 def spending_lines(spending: Spending) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from enum import StrEnum
 from typing import Annotated
 
@@ -53,5 +54,5 @@ def init(
     if made.kept_ignore_file is not None:
         say(f"warning: {made.kept_ignore_file} was left as it is: add '.holodeck/' and '.env'")
     if not session.is_quiet:
-        place = "" if folder == "." else f"cd {folder} && "
+        place = "" if folder == "." else f"cd {shlex.quote(folder)} && "
         say(f"next: {place}holodeck validate && holodeck index")

@@ -27,7 +27,10 @@ __all__ = [
 ]
 
 INTERRUPTED = 130
-MESSAGE = "interrupted; an index that was there is as it was"
+MESSAGE = (
+    "interrupted; an index that was there is as it was, and what was paid for is kept for the next "
+    "run"
+)
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 Handler = Callable[[int, FrameType | None], Any]

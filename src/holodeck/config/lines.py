@@ -219,7 +219,11 @@ class _Reader:
             except (ValueError, OverflowError) as error:
                 is_number = node.tag == _TAG + "int"  # Python's words are about Python's limits
                 said = "more digits than any setting has" if is_number else str(error)
-                self._report(f"not a value of this form: {said}", self.lines[path], path)
+                self._report(
+                    f"not a value of this form ({said}): put it in quotes, if it is a text",
+                    self.lines[path],
+                    path,
+                )
                 return None
         self.expanded[path] = node.value
         try:

@@ -180,7 +180,9 @@ class LoadedAgent:
             about = "" if error.file is None else f"{error.file} "
             raise self.error(f"{about}{error.message}", path) from error
         except OSError as error:
-            raise self.error(f"the path cannot be looked at ({error.strerror})", path) from error
+            raise self.error(
+                f"the path cannot be looked at ({error.strerror}): name another", path
+            ) from error
 
     def error(
         self, message: str, path: FieldPath, kind: type[ConfigError] = ConfigError

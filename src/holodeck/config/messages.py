@@ -28,6 +28,7 @@ _LONGEST_SHOWN = 40
 # Beginning of pydantic's name of an error → what the setting must be.
 _KINDS = (
     ("string_type", "text (put it in quotes)"),
+    ("string_unicode", "text without half characters (\\ud800 to \\udfff)"),
     ("int_", "a whole number"),
     ("float_", "a number"),
     ("finite_number", "a finite number"),

@@ -133,3 +133,13 @@ def test_money_that_nobody_knows_is_not_zero() -> None:
 def test_a_question_is_asked_above_the_amount(rows: tuple[EstimateRow, ...], asked: bool) -> None:
     """What a build may cost at most counts, and nobody knows how much an unknown price is."""
     assert is_asked_for(Estimate(reason="r", rows=rows), 1.0) is asked
+
+
+def test_what_is_counted_is_whole_in_json() -> None:
+    """Calls and tokens are numbers that a program may take as they are; the range is kept."""
+    document = estimate_json(ESTIMATE)
+
+    for name in ("calls", "input_tokens", "output_tokens"):
+        span = getattr(ESTIMATE, name)
+        assert {type(each) for each in document[name].values()} == {int}
+        assert document[name]["low"] <= span.low <= span.high <= document[name]["high"]

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import holodeck
+from holodeck.cli.interrupts import MESSAGE
 
 pytestmark = pytest.mark.unit
 
@@ -19,7 +20,7 @@ if sys.platform == "win32":
     pytest.skip("this system has other signals", allow_module_level=True)
 
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(holodeck.__file__).parents[1])}
-SAID = b"error: interrupted; an index that was there is as it was\n"
+SAID = f"error: {MESSAGE}\n".encode()
 
 KILL = "import os, sys\nfrom holodeck.cli import main\n"
 """How each of these processes begins; the signal comes at a place that the test names."""
@@ -128,7 +129,7 @@ def test_an_interruption_is_a_document_too(tmp_path: Path) -> None:
     assert json.loads(done.stdout) == {
         "error": {
             "type": "Interrupted",
-            "message": "interrupted; an index that was there is as it was",
+            "message": MESSAGE,
             "file": None,
             "line": None,
             "field": None,

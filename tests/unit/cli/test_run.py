@@ -10,6 +10,7 @@ import pytest
 import typer
 
 from holodeck.cli import main
+from holodeck.cli.interrupts import MESSAGE
 from holodeck.cli.output import ReaderGoneError, show
 from holodeck.errors import (
     ConfigError,
@@ -94,7 +95,7 @@ def test_an_interruption_is_one_line(error: BaseException, capsys: Captured) -> 
 
     assert capsys.readouterr() == (
         "",
-        "error: interrupted; an index that was there is as it was\n",
+        f"error: {MESSAGE}\n",
     )
 
 

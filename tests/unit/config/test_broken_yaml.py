@@ -251,7 +251,7 @@ RULES = EMBEDDED + "tools:\n  - name: g\n    source: docs/\n    engine: graphrag
 BROKEN |= {
     "a blank name": ("name: '  '\nmodel: {}\n", 1, "name", "name is blank"),
     "a name on two lines": (MODEL + '  name: "a\\nb"\n', 3, "model.name", "one line"),
-    "half a character": (MODEL + '  name: "\\ud800"\n', 3, "model.name", "string"),
+    "half a character": (MODEL + '  name: "\\ud800"\n', 3, "model.name", "half characters"),
     "a bell in a description": (
         TOOL + '    description: "ring \\a"\n',
         6,

@@ -102,5 +102,5 @@ def _message(path: Path, tool_name: str, waited: float) -> str:
     tried = f", for {waited:g} s and longer" if waited else ""
     return (
         f"the index of tool {tool_name!r} in {path.parent} is being built by {holder_of(path)}"
-        f"{tried}: wait for it to end and try again"
+        f"{tried}: try again when it has ended, or let 'holodeck index --wait' wait for it"
     )
