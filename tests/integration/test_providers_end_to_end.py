@@ -177,6 +177,7 @@ def test_prompts_beyond_the_servers_default_have_their_context(project: Project)
     """Prompts of more than 2,048 tokens carry a size that covers them, one for each run."""
     if project.provider != "ollama":
         pytest.skip("only Ollama is told the size of the context")
+    ask(project, "Who works for Acme Corp?", "--tool", "graph", "--mode", "local")
     asked = [one for one in project.server.requests if one.is_chat]
     sizes: dict[bool, set[int]] = {True: set(), False: set()}
     for one in asked:

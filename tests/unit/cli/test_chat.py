@@ -187,6 +187,7 @@ class Terminal:
 
     def interrupt(self) -> None:
         """Press Ctrl-C."""
+        time.sleep(0.3)  # readline shows its prompt a moment before it listens for signals
         os.kill(self.process.pid, signal.SIGINT)
 
     def close(self) -> None:
