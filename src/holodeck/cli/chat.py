@@ -13,7 +13,6 @@ from holodeck.cli.on_demand import agree_on_cost
 from holodeck.cli.options import AgentArgument, AgentOption, JsonOption, chosen_agent
 from holodeck.cli.progress import show_progress
 from holodeck.cli.session import Session
-from holodeck.cli.talk import Talk
 from holodeck.errors import EmptyQueryError
 
 if TYPE_CHECKING:
@@ -39,6 +38,8 @@ def chat(
     as_json: JsonOption = False,
 ) -> None:
     """Talk to the agent, after indexing what changed."""
+    from holodeck.cli.talk import Talk
+
     session: Session = context.obj
     if message is not None and not message.strip():
         raise EmptyQueryError("the message is empty: write one")

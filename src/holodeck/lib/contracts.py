@@ -834,8 +834,12 @@ class SearchEngine(ABC):
         """
 
     @abstractmethod
+    def render(self, query: str, result: SearchResult) -> str:
+        """Return what ``retrieve`` gave for a question as the text that an agent reads."""
+
     async def search(self, query: str, *, mode: str | None = None) -> str:
-        """Return ``retrieve`` as the text that an agent reads."""
+        """Answer ``query`` as the text that an agent reads; raises what ``retrieve`` raises."""
+        return self.render(query, await self.retrieve(query, mode=mode))
 
     @abstractmethod
     async def close(self) -> None:

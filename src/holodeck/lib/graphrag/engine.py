@@ -119,6 +119,6 @@ class GraphRAGEngine(IndexEngine[IndexMetadata, GraphIndex]):
         )
         return await searcher.search(query, answer=answer)
 
-    async def search(self, query: str, *, mode: str | None = None) -> str:
+    def render(self, query: str, result: SearchResult) -> str:
         """Return the answer and its sources as the text that an agent reads."""
-        return format_graph_result(await self.retrieve(query, mode=mode))
+        return format_graph_result(result)

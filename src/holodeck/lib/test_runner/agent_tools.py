@@ -14,11 +14,9 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from holodeck.errors import HolodeckError
-from holodeck.lib.results import format_graph_result, format_passages
 from holodeck.lib.test_runner.turns import ToolUse
 
 if TYPE_CHECKING:
-    from holodeck.lib.results import SearchResult
     from holodeck.tools.vectorstore_tool import VectorStoreTool
 
 __all__ = ["AgentTool", "SearchFunction", "argument_problems", "without_titles"]
@@ -101,19 +99,13 @@ class SearchFunction(AgentTool):
         """JSON Schema of the arguments."""
         return without_titles(self._arguments.model_json_schema())
 
-    async def search(self, query: str, mode: str | None = None) -> tuple[SearchResult, str]:
-        """Return what was found, and the text that an agent reads of it."""
-        result = await self.tool.retrieve(query, mode=mode)
-        is_graph = self.tool.config.engine == "graphrag"
-        return result, format_graph_result(result) if is_graph else format_passages(query, result)
-
     async def _call(self, arguments: JsonObject) -> ToolUse:
         wanted = self._arguments.model_validate(arguments).model_dump(exclude_none=True)
-        result, text = await self.search(**wanted)
+        result = await self.tool.retrieve(**wanted)
         return ToolUse(
             name=self.name,
             arguments=arguments,
-            text=text,
+            text=self.tool.engine.render(wanted["query"], result),
             sources=tuple(result.sources),
             context=result.context,
         )

@@ -163,9 +163,8 @@ class VectorEngine(IndexEngine[VectorRecord, ChunkStore]):
             return self.config.top_k
         return self.config.rerank_top_n or max(RERANKED, self.config.top_k)
 
-    async def search(self, query: str, *, mode: str | None = None) -> str:
+    def render(self, query: str, result: SearchResult) -> str:
         """Return the passages and their sources as the text that an agent reads."""
-        result = await self.retrieve(query, mode=mode, answer=False)
         question, _ = accept_question(query)
         return format_passages(question, result)
 

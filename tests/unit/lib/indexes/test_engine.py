@@ -105,8 +105,8 @@ class LineEngine(IndexEngine[IndexRecord, list[str]]):
         found = [text for text in content if query in text]
         return SearchResult(response="\n".join(found), search_mode=mode)
 
-    async def search(self, query: str, *, mode: str | None = None) -> str:
-        return (await self.retrieve(query, mode=mode)).response
+    def render(self, query: str, result: SearchResult) -> str:
+        return result.response
 
 
 def engine(folder: Path, *, search_timeout: float = 5.0, strict: bool = False) -> LineEngine:
