@@ -6,13 +6,12 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from holodeck.errors import HolodeckError
 from holodeck.lib.contracts import Claim, ClaimSteps, FoundClaims
 from holodeck.lib.documents import content_id
-from holodeck.lib.graphrag.build import Build, map_bounded
-from holodeck.lib.graphrag.failures import FailureGate, failure_of, later_failure, warning_of_losses
+from holodeck.lib.graphrag.ask_units import ask_units
+from holodeck.lib.graphrag.build import Build
+from holodeck.lib.graphrag.failures import warning_of_losses
 from holodeck.lib.graphrag.names import name_key
-from holodeck.lib.graphrag.places import read_places
 from holodeck.lib.graphrag.tables import read_rows, write_rows
 
 __all__ = ["extract_claims"]
@@ -43,25 +42,7 @@ async def _claims(
     build: Build, steps: ClaimSteps, units: Sequence[Mapping[str, Any]]
 ) -> list[Sequence[Claim]]:
     """Return the claims of each text unit; those of failed ones are left out and counted."""
-    places = read_places(build.output)
-    gate = FailureGate(build, len(units))
-
-    async def ask(unit: Mapping[str, Any]) -> FoundClaims | None:
-        key = unit["id"]
-        place = places.get(key, "")
-        if gate.known("claims", key, place):
-            return None
-        try:
-            found = await steps.claims(unit["text"])
-        except HolodeckError as error:
-            gate.add(failure_of(error, "claims", key, place))
-            return None
-        if found.incomplete is not None:
-            gate.add(later_failure(found.incomplete, "claims", key, place))
-        return found
-
-    found = await map_bounded(ask, units, build, "claims")
-    gate.close(sum(each is not None for each in found))
+    found = await ask_units(build, units, steps.claims, what="claims", step="claims")
     _count(build, [each for each in found if each is not None])
     return [each.claims if each is not None else () for each in found]
 

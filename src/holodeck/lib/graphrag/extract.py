@@ -6,14 +6,11 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from holodeck.errors import HolodeckError
 from holodeck.lib.contracts import Extraction
+from holodeck.lib.graphrag.ask_units import ask_units
 from holodeck.lib.graphrag.build import Build, map_bounded
 from holodeck.lib.graphrag.failures import (
     MEND,
-    FailureGate,
-    failure_of,
-    later_failure,
     said_of,
     warning_of_losses,
 )
@@ -24,7 +21,6 @@ from holodeck.lib.graphrag.merge import (
     MergedRelationship,
     merge,
 )
-from holodeck.lib.graphrag.places import read_places
 from holodeck.lib.graphrag.summarize import describe
 from holodeck.lib.graphrag.tables import read_rows, write_rows
 
@@ -70,25 +66,7 @@ async def _extractions(build: Build) -> list[tuple[str, Extraction]]:
     """Return what each text unit says; failed ones are left out and accounted for."""
     units = read_rows(build.output, "text_units", ["id", "text"])
     build.embedding.add("text_unit_text", [(unit["id"], unit["text"]) for unit in units])
-    places = read_places(build.output)
-    gate = FailureGate(build, len(units))
-
-    async def extract(unit: dict[str, Any]) -> Extraction | None:
-        key = unit["id"]
-        place = places.get(key, "")
-        if gate.known("chunk", key, place):
-            return None
-        try:
-            found = await build.steps.extract(unit["text"])
-        except HolodeckError as error:
-            gate.add(failure_of(error, "chunk", key, place))
-            return None
-        if found.incomplete is not None:
-            gate.add(later_failure(found.incomplete, "chunk", key, place))
-        return found
-
-    results = await map_bounded(extract, units, build, "extract")
-    gate.close(sum(found is not None for found in results))
+    results = await ask_units(build, units, build.steps.extract, what="chunk", step="extract")
     build.chunks.update(dict.fromkeys(("done", "repaired", "empty", "failed"), 0))
     build.chunks.update(_state(found) for found in results)
     for found in results:
