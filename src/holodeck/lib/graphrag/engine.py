@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
 from holodeck.errors import TableNotFoundError
-from holodeck.lib.contracts import IndexStatus, ProgressListener
+from holodeck.lib.contracts import ProgressListener
 from holodeck.lib.graphrag import require_graphrag
 from holodeck.lib.graphrag.graph_index import GraphIndex
 from holodeck.lib.graphrag.indexer import GraphRAGIndexer
@@ -86,12 +85,6 @@ class GraphRAGEngine(IndexEngine[IndexMetadata, GraphIndex]):
         graphrag = self._resolved.tool.graphrag
         if graphrag is not None and graphrag.search_model is not None:
             self._resources.check(graphrag.search_model, SEARCH)
-
-    def status(self) -> IndexStatus:
-        """Say what is indexed and how fresh it is; calls no model and opens no table."""
-        status = super().status()
-        # An index of others needs no documents here.
-        return replace(status, stale_reason=None) if self._folder.is_foreign else status
 
     def open_generation(self, record: IndexMetadata) -> GraphIndex:
         """Open the tables and vectors that a record names, or those of a foreign index."""

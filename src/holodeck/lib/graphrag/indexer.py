@@ -10,7 +10,6 @@ from typing import ClassVar
 from holodeck.errors import IndexingError
 from holodeck.lib.chunking import ChunkEnds
 from holodeck.lib.contracts import (
-    Estimate,
     EstimateRow,
     Failure,
     ProgressListener,
@@ -106,52 +105,15 @@ class GraphRAGIndexer(Indexer[IndexMetadata]):
         """Return every setting, prompt and version that shapes the index, by its YAML name."""
         return shaping_settings(self._resolved, self._resources)
 
-    async def build_index(
-        self, source_path: Path, force: bool = False, *, retry_failed: RetryFailed = False
-    ) -> IndexMetadata:
-        """Build or update the index, unless it is up to date; one of others stays as it is.
+    def is_given(self, force: bool = False) -> bool:
+        """Tell whether the library's own command line built the index.
 
         Raises:
-            ConfigError: An index of others was to be built anew.
-            IndexingError: As for every engine.
+            ConfigError: ``force``, and it did.
         """
-        if not self.storage.is_foreign:
-            return await super().build_index(source_path, force, retry_failed=retry_failed)
         if force:
             self.storage.refuse_foreign()
-        self.built = False
-        return self.storage.published()
-
-    async def find_source(self, source_path: Path) -> Path:
-        """Return where the documents are; an index of others answers without them.
-
-        Raises:
-            SourceNotFoundError: As for every engine.
-        """
-        return source_path if self.storage.is_foreign else await super().find_source(source_path)
-
-    async def estimate(
-        self, source_path: Path, force: bool = False, *, retry_failed: RetryFailed = False
-    ) -> Estimate:
-        """Return what ``build_index`` would ask of models: nothing, for an index of others.
-
-        Raises:
-            ConfigError: An index of others was to be built anew.
-            SourceNotFoundError: As for every engine.
-        """
-        if not self.storage.is_foreign:
-            return await super().estimate(source_path, force, retry_failed=retry_failed)
-        if force:
-            self.storage.refuse_foreign()
-        return Estimate(reason=None)
-
-    def stale_reason(
-        self, source: Path, force: bool = False, retry_failed: RetryFailed = False
-    ) -> str | None:
-        """Return why the index must be built, or ``None``: up to date, or of others."""
-        if self.storage.is_foreign:
-            return None
-        return super().stale_reason(source, force, retry_failed)
+        return self.storage.is_foreign
 
     def paid_models(self) -> list[PaidModel]:
         """Return the indexing and the embedding model."""

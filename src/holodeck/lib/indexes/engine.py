@@ -175,7 +175,7 @@ class IndexEngine(SearchEngine, Generic[Record, Content]):
     def status(self) -> IndexStatus:
         """Say what is indexed and how fresh it is; calls no model and opens no table."""
         location = str(self._folder.root)
-        if self._source.exists():
+        if self._indexer.is_given() or self._source.exists():
             reason = self._indexer.stale_reason(self._source)
         else:
             reason = f"the source {self._source} does not exist"

@@ -161,8 +161,10 @@ class Indexer(IndexState[Record]):
             IndexBusyError: Another process builds this index, and did not end in time.
             IndexingError: The build failed; nothing was published.
         """
-        source = await self.find_source(source_path)
         self.built = False
+        if self.is_given(force):
+            return self._folder.published()
+        source = await self.find_source(source_path)
         self.check_always()
         if await asyncio.to_thread(self.stale_reason, source, force, retry_failed) is None:
             record = self._folder.published()
@@ -180,6 +182,8 @@ class Indexer(IndexState[Record]):
         Raises:
             SourceNotFoundError: Also a ``FileNotFoundError``.
         """
+        if self.is_given(force):
+            return Estimate(reason=None)
         source = await self.find_source(source_path)
         reason = await asyncio.to_thread(self.stale_reason, source, force, retry_failed)
         if reason is None:

@@ -65,6 +65,14 @@ class IndexState(ABC, Generic[Record]):
         """Return why an index must be built whose documents and settings are those of before."""
         return None
 
+    def is_given(self, force: bool = False) -> bool:
+        """Tell whether the index is what it is: no document is looked at, and nothing builds it.
+
+        Raises:
+            ConfigError: ``force``, and it is.
+        """
+        return False
+
     # --- what follows from it -----------------------------------------------------------------
 
     async def find_source(self, source_path: Path) -> Path:
@@ -74,7 +82,7 @@ class IndexState(ABC, Generic[Record]):
             SourceNotFoundError: Also a ``FileNotFoundError``.
         """
         source = Path(source_path)
-        if not await asyncio.to_thread(source.exists):
+        if not self.is_given() and not await asyncio.to_thread(source.exists):
             raise SourceNotFoundError(
                 f"Source path not found: {source}. Create it, or set 'source' of tool "
                 f"{self._tool.name!r}"
@@ -85,6 +93,8 @@ class IndexState(ABC, Generic[Record]):
         self, source: Path, force: bool = False, retry_failed: RetryFailed = False
     ) -> str | None:
         """Return why the index must be built, or ``None`` when it is up to date."""
+        if self.is_given():
+            return None
         if force:
             return "a rebuild was asked for"
         record = self._folder.record()
