@@ -14,8 +14,9 @@ from holodeck.errors import ContextLengthError
 from holodeck.lib.contracts import ChatDelta, ChatModel, ChatReply, ChatRequest, Embedder
 from holodeck.lib.providers.access import ModelAccess
 from holodeck.lib.providers.batches import split_into_batches
+from holodeck.lib.providers.http_client import Json
 from holodeck.lib.providers.loop import PerLoop
-from holodeck.lib.providers.ollama_client import Json, OllamaClient
+from holodeck.lib.providers.ollama_client import OllamaClient
 from holodeck.lib.providers.ollama_context import SAFETY, ContextSize, prompt_tokens
 from holodeck.lib.providers.ollama_wire import StreamedReply, chat_body, context_limit, reply_of
 from holodeck.lib.providers.vectors import UnusableVectorError, numbers_of, unit_rows

@@ -6,99 +6,42 @@ answer ``{"results": [{"index": 0, "relevance_score": 0.9}, …]}``.
 
 from __future__ import annotations
 
-import json
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar
+import re
+from collections.abc import Iterator, Sequence
+from typing import ClassVar
 
 import httpx
 
-from holodeck.errors import ProviderError
 from holodeck.lib.contracts import Candidate, Reranker
 from holodeck.lib.providers.access import ModelAccess
-from holodeck.lib.providers.client import CONNECT_SECONDS, ModelClient
 from holodeck.lib.providers.endpoint import Endpoint, endpoint_of
+from holodeck.lib.providers.http_client import HttpClient, HttpSeam, Json
 from holodeck.lib.providers.retry import RetryPolicy, tried
-from holodeck.lib.providers.seam import Refusal, Seam
+from holodeck.lib.providers.seam import Seam
 
 __all__ = ["CohereReranker", "VllmReranker"]
 
 COHERE_URL = "https://api.cohere.com"
 _PURPOSE = "rerank"
-_NO_ANSWER = "it is no answer of a reranker: check the URL"
+_BEHIND_THE_SERVER = re.compile(r"(/v[12])?(/rerank)?/*$")
 
 
-@dataclass(frozen=True, kw_only=True)
-class _RerankSeam(Seam):
-    """Reads the errors of plain HTTP."""
+class _RerankSeam(HttpSeam):
+    """Knows what a reranker answers."""
 
-    def translate(self, error: Exception, purpose: str) -> ProviderError:
-        """Return the error of ours for ``error``, which a call for ``purpose`` raised."""
-        if isinstance(error, httpx.HTTPStatusError):
-            response = error.response
-            return self.refused(
-                Refusal(
-                    status=response.status_code,
-                    said=_said_by(response),
-                    headers=response.headers,
-                )
-            )
-        if isinstance(error, UnicodeEncodeError | httpx.LocalProtocolError):
-            return self.unsendable()
-        late = isinstance(error, httpx.TimeoutException | TimeoutError)
-        if late and not isinstance(error, httpx.ConnectTimeout):
-            return self.late(purpose)
-        if isinstance(error, httpx.HTTPError):
-            return self.unreachable(str(error) or type(error).__name__)
-        return self.unusable(_NO_ANSWER, retryable=False)
+    no_answer: ClassVar[str] = "it is no answer of a reranker: check the URL"
 
 
-def _said_by(response: httpx.Response) -> str:
-    try:
-        body = response.json()
-    except ValueError:
-        return response.text or response.reason_phrase
-    if isinstance(body, dict):
-        error = body.get("error", body)
-        return str(error.get("message", error) if isinstance(error, dict) else error)
-    return str(body)
-
-
-class _RerankClient(ModelClient[httpx.AsyncClient]):
+class _RerankClient(HttpClient):
     """Reaches one reranking model."""
 
     seam_class: ClassVar[type[Seam]] = _RerankSeam
-    errors: ClassVar[tuple[type[Exception], ...]] = (httpx.HTTPError, TimeoutError, ValueError)
 
     @staticmethod
     def find_endpoint(access: ModelAccess) -> Endpoint:
         """Return the server's address, the version and the call at its end dropped."""
-        found = endpoint_of(access, COHERE_URL, version_path="")
-        for tail in ("/rerank", "/v1", "/v2"):
-            if found.url.endswith(tail):
-                return Endpoint(
-                    url=found.url.removesuffix(tail).removesuffix("/v1").removesuffix("/v2"),
-                    password=found.password,
-                    authorization=found.authorization,
-                )
-        return found
-
-    def open_client(self) -> httpx.AsyncClient:
-        """Return a new client; this machine's own server is reached past any proxy."""
-        seconds = self.access.timeout
-        told = self.endpoint.authorization or (f"Bearer {self.key}" if self.key else None)
-        return httpx.AsyncClient(
-            base_url=self.endpoint.url,
-            headers={} if told is None else {"Authorization": told},
-            timeout=httpx.Timeout(seconds, connect=min(seconds, CONNECT_SECONDS)),
-            trust_env=not self.endpoint.is_loopback,
-        )
-
-    @staticmethod
-    async def close_client(client: httpx.AsyncClient) -> None:
-        """Close the connections of a client."""
-        await client.aclose()
+        return endpoint_of(access, COHERE_URL, version_path="", dropped=_BEHIND_THE_SERVER)
 
 
 class _HttpReranker(Reranker):
@@ -126,28 +69,27 @@ class _HttpReranker(Reranker):
 
         return await tried(self._policy, question, once)
 
-    async def _post(self, client: httpx.AsyncClient, body: dict[str, Any]) -> list[float]:
-        written = json.dumps(body, ensure_ascii=False).encode()
-        response = await client.post(
-            self.path, content=written, headers={"Content-Type": "application/json"}
-        )
-        response.raise_for_status()
-        found = response.json()
-        scores: dict[int, float] = {}
-        if isinstance(found, dict) and isinstance(found.get("results"), list):
-            for item in found["results"]:
-                if isinstance(item, dict) and isinstance(item.get("index"), int):
-                    scores[item["index"]] = float(item.get("relevance_score", "nan"))
+    async def _post(self, client: httpx.AsyncClient, body: Json) -> list[float]:
+        found = await self._client.post(client, self.path, body)
+        results = found.get("results")
+        scores = dict(_scores(results if isinstance(results, list) else []))
         count = len(body["documents"])
-        if sorted(scores) != list(range(count)) or not all(map(math.isfinite, scores.values())):
-            raise self._client.seam.unusable(
-                f"{len(scores)} scores for {count} passages: {_NO_ANSWER}", retryable=False
-            )
+        if sorted(scores) != list(range(count)):
+            raise self._client.seam.not_an_answer(f"{len(scores)} scores for {count} passages")
         return [scores[number] for number in range(count)]
 
     async def close(self) -> None:
         """Close the connections."""
         await self._client.close()
+
+
+def _scores(results: Sequence[object]) -> Iterator[tuple[int, float]]:
+    """Yield the passages that have a score, and it."""
+    for item in results:
+        if isinstance(item, dict):
+            number, score = item.get("index"), item.get("relevance_score")
+            if isinstance(number, int) and isinstance(score, int | float) and math.isfinite(score):
+                yield number, float(score)
 
 
 class CohereReranker(_HttpReranker):
