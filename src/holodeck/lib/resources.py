@@ -16,14 +16,14 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from holodeck.errors import ConfigError, MissingKeyError
+from holodeck.errors import ConfigError
 from holodeck.lib.contracts import ChatModel, Embedder, Memo, Reranker
 from holodeck.lib.documents import OWN_FOLDER_MARK
 from holodeck.lib.extras import require_extra
 from holodeck.lib.paths import check_writable
 from holodeck.lib.prices import Kind, Price, find_price, looked_for
 from holodeck.lib.providers import PROVIDER_TABLE, ProviderRow, provider_row
-from holodeck.lib.providers.access import ModelAccess
+from holodeck.lib.providers.access import ModelAccess, find_key
 from holodeck.lib.providers.budget import capped, left_of_cap
 from holodeck.lib.providers.embedding_cache import CachedEmbedder
 from holodeck.lib.providers.meter import Meter
@@ -37,7 +37,6 @@ from holodeck.lib.unused_settings import refuse_unused_settings, server_problem
 from holodeck.models.config import ExecutionConfig
 from holodeck.models.llm import ModelSettings, ProviderName
 from holodeck.models.reranker import RerankerConfig
-from holodeck.models.texts import check_key
 
 __all__ = ["ResolvedTool", "Resources", "reply_key", "resolve_tool"]
 
@@ -414,20 +413,13 @@ class Resources:
         return base
 
     def _key(self, settings: ModelSettings, row: ProviderRow, where: str) -> SecretStr | None:
-        if settings.api_key is not None:
-            return SecretStr(settings.api_key.get_secret_value().strip())
-        if row.key_variable is None:
-            return None
-        key = self._environ.get(row.key_variable)
-        problem = "is not set" if key is None else check_key(key)
-        if key is None or problem is not None:
-            raise MissingKeyError(
-                f"API key required for {settings.provider}: the environment variable "
-                f"{row.key_variable} {problem}, and {where}.api_key is not given. Set one of them; "
-                "a server of your own that needs no key takes any text",
-                field=f"{where}.api_key",
-            )
-        return SecretStr(key.strip())
+        return find_key(
+            settings.api_key,
+            row.key_variable,
+            self._environ,
+            provider=settings.provider,
+            where=where,
+        )
 
     def _variable(self, name: str | None) -> str | None:
         value = "" if name is None else self._environ.get(name, "")

@@ -13,6 +13,7 @@ from holodeck.models.texts import Line, ServerUrl, check_key
 __all__ = [
     "PROVIDERS",
     "UNION_TAGS",
+    "Connection",
     "EmbeddingModel",
     "EmbeddingModelConfig",
     "LLMProvider",
@@ -27,8 +28,8 @@ MOST_TOKENS = 10_000_000
 PROVIDERS: tuple[ProviderName, ...] = get_args(ProviderName)
 
 
-class _Connection(StrictModel):
-    """How to reach a model."""
+class Connection(StrictModel):
+    """How to reach a model's server."""
 
     api_key: SecretStr | None = Field(
         default=None, description="API key; default: the provider's environment variable"
@@ -38,15 +39,6 @@ class _Connection(StrictModel):
         repr=False,  # may hold user:password@
         validation_alias=AliasChoices("api_base", "endpoint"),
         description="URL of the server, for any compatible one ('endpoint' is an alias)",
-    )
-    api_version: Line | None = Field(
-        default=None, description="Azure API version. Only for provider: azure_openai"
-    )
-    deployment_name: Line | None = Field(
-        default=None,
-        description=(
-            "Azure deployment; default: the model's name. Only for provider: azure_openai"
-        ),
     )
 
     @field_validator("api_key")
@@ -59,6 +51,20 @@ class _Connection(StrictModel):
                 "environment variable"
             )
         return key
+
+
+class _Connection(Connection):
+    """How to reach a model that may be a deployment of Azure's."""
+
+    api_version: Line | None = Field(
+        default=None, description="Azure API version. Only for provider: azure_openai"
+    )
+    deployment_name: Line | None = Field(
+        default=None,
+        description=(
+            "Azure deployment; default: the model's name. Only for provider: azure_openai"
+        ),
+    )
 
 
 class ModelSettings(_Connection):

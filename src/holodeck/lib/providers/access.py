@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from pydantic import SecretStr
 
+from holodeck.errors import MissingKeyError
 from holodeck.lib.prices import Price
+from holodeck.models.texts import check_key
 
-__all__ = ["ModelAccess"]
+__all__ = ["ModelAccess", "find_key"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,3 +49,39 @@ class ModelAccess:
     dimensions: int | None = None
     context_size: int | None = None
     price: Price | None = None
+
+
+def find_key(
+    given: SecretStr | None,
+    variable: str | None,
+    environ: Mapping[str, str],
+    *,
+    provider: str,
+    where: str,
+) -> SecretStr | None:
+    """Return the key that the settings give, else that of the provider's variable.
+
+    Args:
+        given: What the settings say.
+        variable: Where else it is looked for; ``None``: the provider needs none.
+        environ: The variables.
+        provider: For the message.
+        where: Dotted path of the setting that chose the model, for the message.
+
+    Raises:
+        MissingKeyError: There is none, and the provider needs one.
+    """
+    if given is not None:
+        return SecretStr(given.get_secret_value().strip())
+    if variable is None:
+        return None
+    key = environ.get(variable)
+    problem = "is not set" if key is None else check_key(key)
+    if key is None or problem is not None:
+        raise MissingKeyError(
+            f"API key required for {provider}: the environment variable {variable} {problem}, and "
+            f"{where}.api_key is not given. Set one of them; a server of your own that needs no "
+            "key takes any text",
+            field=f"{where}.api_key",
+        )
+    return SecretStr(key.strip())

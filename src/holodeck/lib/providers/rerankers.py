@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING
 
 from pydantic import SecretStr
 
-from holodeck.errors import MissingKeyError
 from holodeck.lib.contracts import Reranker
 from holodeck.lib.extras import require_extra
 from holodeck.lib.imports import load_object
-from holodeck.lib.providers.access import ModelAccess
-from holodeck.models.texts import check_key
+from holodeck.lib.providers.access import ModelAccess, find_key
 
 if TYPE_CHECKING:
     from holodeck.models.config import ExecutionConfig
@@ -96,14 +94,6 @@ def open_reranker(
 def _key(
     settings: RerankerConfig, row: RerankerRow, environ: Mapping[str, str]
 ) -> SecretStr | None:
-    if settings.api_key is not None or row.key_variable is None:
-        return settings.api_key
-    key = environ.get(row.key_variable)
-    problem = "is not set" if key is None else check_key(key)
-    if key is None or problem is not None:
-        raise MissingKeyError(
-            f"API key required for {settings.provider}: the environment variable "
-            f"{row.key_variable} {problem}, and {WHERE}.api_key is not given. Set one of them",
-            field=f"{WHERE}.api_key",
-        )
-    return SecretStr(key.strip())
+    return find_key(
+        settings.api_key, row.key_variable, environ, provider=settings.provider, where=WHERE
+    )

@@ -123,6 +123,31 @@ async def test_a_lasting_failure_is_an_error(
     assert KEY not in str(caught.value)
 
 
+async def test_a_score_that_is_no_number_is_an_error(folder: Path, server: ModelServer) -> None:
+    """What cannot be ordered by is no answer."""
+    server.reply("rerank", lambda request: [float("nan") for _ in request.texts])
+    with pytest.raises(ProviderError, match="0 scores for"):
+        await ask(folder, {"provider": "cohere", "api_base": server.root})
+
+
+def test_a_password_in_the_address_stands_in_no_repr() -> None:
+    """Neither it nor the key, however the settings are printed."""
+    tool = VectorstoreTool.model_validate(
+        {
+            "name": "k",
+            "source": "docs",
+            "rerank": True,
+            "reranker": {
+                "provider": "cohere",
+                "api_key": KEY,
+                "api_base": "https://me:hidden@127.0.0.1",
+            },
+        }
+    )
+    assert "hidden" not in repr(tool)
+    assert KEY not in repr(tool)
+
+
 def test_a_missing_key_is_found_without_a_call() -> None:
     """``validate`` names the variable and the setting."""
     tool = VectorstoreTool.model_validate(
