@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from pathlib import Path
 from typing import Any
-from zipfile import ZipFile
+from zipfile import ZIP_DEFLATED, ZipFile
 
 import pytest
 
@@ -116,3 +116,16 @@ def test_a_locked_foreign_or_hostile_file_is_refused(
             archive.writestr(name, content)
         with pytest.raises(ReadError, match="not a readable"):
             module.read(file, file.name, OPTIONS)
+
+
+def test_only_what_is_text_counts_against_the_guard(tmp_path: Path, make_pptx: Any) -> None:
+    """A film beside the slides is no reason to refuse them; a text that fills the memory is."""
+    file = make_pptx(tmp_path / "a.pptx", ["Orion"])
+    with ZipFile(file, "a", ZIP_DEFLATED) as archive:
+        archive.writestr("ppt/media/film.mp4", bytes(201_000_000))
+
+    assert pptx.read(file, "a.pptx", OPTIONS)[0].text == "# Orion"
+    with ZipFile(file, "a", ZIP_DEFLATED) as archive:
+        archive.writestr("ppt/slides/more.xml", b" " * 201_000_000)
+    with pytest.raises(ReadError, match="more than any text"):
+        pptx.read(file, "a.pptx", OPTIONS)
