@@ -19,7 +19,7 @@ from holodeck.lib.test_runner.turns import ToolUse
 if TYPE_CHECKING:
     from holodeck.tools.vectorstore_tool import VectorStoreTool
 
-__all__ = ["AgentTool", "SearchFunction", "argument_problems", "without_titles"]
+__all__ = ["AgentTool", "SearchFunction", "argument_problems", "read_arguments", "without_titles"]
 
 JsonObject = dict[str, Any]  # Any: JSON
 

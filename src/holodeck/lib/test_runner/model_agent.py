@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -22,7 +21,7 @@ from pydantic_ai.run import AgentRunResultEvent
 from pydantic_ai.usage import UsageLimits
 
 from holodeck.lib.contracts import ChatModel
-from holodeck.lib.test_runner.agent_tools import AgentTool
+from holodeck.lib.test_runner.agent_tools import AgentTool, read_arguments
 from holodeck.lib.test_runner.conversation import Conversation
 from holodeck.lib.test_runner.model_bridge import ModelBridge
 from holodeck.lib.test_runner.turns import (
@@ -177,10 +176,9 @@ class ModelConversation(Conversation):
         )
 
 
-def _readable(arguments: Any) -> dict[str, Any]:  # Any: JSON, or its text as a model wrote it
-    if isinstance(arguments, str):
-        try:
-            arguments = json.loads(arguments)
-        except ValueError:
-            return {}
-    return dict(arguments) if isinstance(arguments, dict) else {}
+def _readable(arguments: dict[str, Any] | str | None) -> dict[str, Any]:  # Any: JSON
+    """Return what a model called a tool with; the tool itself says what is wrong with it."""
+    try:
+        return read_arguments(arguments or {})
+    except ValueError:
+        return {}

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from holodeck.lib.test_runner.turns import Turn, turn_as_json
@@ -120,7 +120,6 @@ class RunResult:
     cases: Sequence[CaseResult]
     variant: str = ""
     stopped: str | None = None
-    spent: Mapping[str, Any] = field(default_factory=dict)  # Any: JSON
 
     def count(self, verdict: Verdict) -> int:
         """Return how many cases have a verdict."""
@@ -162,7 +161,6 @@ def run_as_json(run: RunResult) -> dict[str, Any]:  # Any: JSON
         "means": {label: run.mean(label) for label in run.labels},
         "input_tokens": tokens_in,
         "output_tokens": tokens_out,
-        **run.spent,
         "cases": [_case(case) for case in run.cases],
     }
 

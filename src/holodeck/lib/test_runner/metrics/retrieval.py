@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from holodeck.lib.results import Source
@@ -47,8 +47,7 @@ def _is(name: str, source: Source) -> bool:
     return name in (source.path, str(source))
 
 
-def _problem(tool: ExpectedTool, uses: object) -> str | None:
-    assert isinstance(uses, list | tuple)
+def _problem(tool: ExpectedTool, uses: Sequence[ToolUse]) -> str | None:
     calls = [use for use in uses if use.name == tool.name]
     if tool.count is not None and len(calls) != tool.count:
         return f"{tool.name} was called {len(calls)} times instead of {tool.count}"
@@ -65,7 +64,6 @@ def _has(wanted: Mapping[str, Any], given: Mapping[str, Any]) -> bool:  # Any: J
     return all(name in given and given[name] == value for name, value in wanted.items())
 
 
-def _names(uses: object) -> str:
-    assert isinstance(uses, list | tuple)
-    called = dict.fromkeys(use.name for use in uses if isinstance(use, ToolUse))
+def _names(uses: Sequence[ToolUse]) -> str:
+    called = dict.fromkeys(use.name for use in uses)
     return f"{', '.join(called)} {'was' if len(called) == 1 else 'were'}"

@@ -36,16 +36,13 @@ def case_rows(run: RunResult) -> list[list[str]]:
 def comparison_rows(runs: Sequence[RunResult]) -> list[list[str]]:
     """Return a row for each measure, with one column a run."""
     labels = dict.fromkeys(label for run in runs for label in run.labels)
-    rows = [
+    return [
         ["passed", *[f"{run.count('passed')} of {len(run.cases)}" for run in runs]],
         *[[label, *[_value(run.mean(label)) for run in runs]] for label in labels],
         ["tokens in", *[f"{run.tokens[0]:,}" for run in runs]],
         ["tokens out", *[f"{run.tokens[1]:,}" for run in runs]],
         ["seconds a case", *[f"{_mean_seconds(run):.2f}" for run in runs]],
     ]
-    if any("cost" in run.spent for run in runs):
-        rows.append(["cost", *[str(run.spent.get("cost", "unknown")) for run in runs]])
-    return rows
 
 
 def why_not(case: CaseResult) -> list[str]:
