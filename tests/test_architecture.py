@@ -33,7 +33,7 @@ BASE_MODULES = (
     "streams",
 )
 BASE = frozenset({"errors", "models", "base"})
-WORK = BASE | {"readers", "chunking", "resources", "indexes", "ranking"}
+WORK = BASE | {"readers", "chunking", "resources", "indexes", "ranking", "replies"}
 ROOMS: dict[str, frozenset[str]] = {
     # room: the rooms below it, which it may import
     "errors": frozenset(),
@@ -46,6 +46,7 @@ ROOMS: dict[str, frozenset[str]] = {
     "providers": BASE,
     "resources": BASE | {"providers"},
     "indexes": BASE | {"chunking", "readers", "resources"},
+    "replies": BASE,
     "ranking": BASE | {"indexes"},
     "vectorstore": WORK,
     "graphrag": WORK,

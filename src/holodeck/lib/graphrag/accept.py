@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from holodeck.errors import ContentFilterError, ProviderError
 from holodeck.lib.contracts import ChatReply
 from holodeck.lib.graphrag.odd_records import looks_like_records
-from holodeck.lib.graphrag.reply_text import ReplyForm, read_answer
+from holodeck.lib.replies.reply_text import ReplyForm, read_answer
 
 __all__ = [
     "Complaint",

@@ -7,7 +7,7 @@ import re
 import unicodedata
 from functools import lru_cache
 
-from holodeck.lib.graphrag.marks import NO_WIDTH
+from holodeck.lib.replies.marks import NO_WIDTH
 
 __all__ = ["LONGEST_NAME", "absurdity", "name_key", "tidy_name"]
 

@@ -21,11 +21,11 @@ from holodeck.lib.contracts import (
     Message,
 )
 from holodeck.lib.graphrag.fence import Fence
-from holodeck.lib.graphrag.json_reply import json_object
 from holodeck.lib.graphrag.prompts import fill
 from holodeck.lib.graphrag.side_by_side import side_by_side
 from holodeck.lib.graphrag.values import LOCAL, MAP, REDUCE
 from holodeck.lib.graphrag.write_context import report_batch
+from holodeck.lib.replies.json_reply import json_object
 from holodeck.lib.tokens import count_tokens
 from holodeck.models.llm import ModelSettings
 

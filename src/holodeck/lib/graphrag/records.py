@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from holodeck.lib.graphrag.marks import BAR, DELIMITER, END, GREATER, LESS, end_marker
+from holodeck.lib.replies.marks import BAR, DELIMITER, END, GREATER, LESS, end_marker
 
 __all__ = [
     "KINDS",

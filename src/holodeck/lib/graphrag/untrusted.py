@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Iterator
 from itertools import pairwise
 
-from holodeck.lib.graphrag.marks import BAR, DELIMITER, GREATER, LESS, NO_WIDTH, UNSEEN
+from holodeck.lib.replies.marks import BAR, DELIMITER, GREATER, LESS, NO_WIDTH, UNSEEN
 
 __all__ = ["DATA_NOTICE", "Neutraliser", "restored"]
 

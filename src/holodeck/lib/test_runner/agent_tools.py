@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from holodeck.errors import HolodeckError
+from holodeck.lib.test_runner.problems import problems_in
 from holodeck.lib.test_runner.turns import ToolUse
 
 if TYPE_CHECKING:
     from holodeck.tools.vectorstore_tool import VectorStoreTool
 
-__all__ = ["AgentTool", "SearchFunction", "argument_problems", "read_arguments", "without_titles"]
+__all__ = ["AgentTool", "SearchFunction", "read_arguments", "without_titles"]
 
 JsonObject = dict[str, Any]  # Any: JSON
 
@@ -58,7 +59,7 @@ class AgentTool(ABC):
                 return await self._call(given)
         except ValidationError as error:
             return self._failed(
-                given, f"{argument_problems(error)}: call it again with that mended"
+                given, f"{problems_in(error, 'arguments')}: call it again with that mended"
             )
         except TimeoutError:
             return self._failed(
@@ -123,15 +124,6 @@ def read_arguments(arguments: Mapping[str, Any] | str) -> JsonObject:
     if not isinstance(read, Mapping):
         raise ValueError(f"{type(read).__name__} instead of an object")  # noqa: TRY004  # one kind of error for the reader
     return dict(read)
-
-
-def argument_problems(error: ValidationError) -> str:
-    """Say in one line what is wrong with which argument."""
-    problems = []
-    for item in error.errors(include_url=False, include_input=False):
-        name = ".".join(str(part) for part in item["loc"]) or "arguments"
-        problems.append(f"{name}: {item['msg']}")
-    return "; ".join(problems)
 
 
 def _search_arguments(tool: VectorStoreTool) -> type[BaseModel]:

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from holodeck.errors import EvaluationError
 from holodeck.lib.contracts import ChatModel, ChatRequest, Message
+from holodeck.lib.replies.json_reply import read_json
+from holodeck.lib.test_runner.problems import problems_in
 from holodeck.models.llm import ModelSettings
 
 __all__ = ["PURPOSE", "Judge"]
 
 PURPOSE = "judge"
-_OBJECT = re.compile(r"\{.*\}", re.DOTALL)
 
 Judgement = TypeVar("Judgement", bound=BaseModel)
 
@@ -54,12 +54,9 @@ class Judge:
         for _ in range(2):
             reply = await self._chat.complete(self._request(messages))
             try:
-                return shape.model_validate_json(_object_in(reply.text))
+                return shape.model_validate(read_json(reply.text).content)
             except ValidationError as error:
-                complaint = "; ".join(
-                    f"{'.'.join(map(str, item['loc'])) or 'reply'}: {item['msg']}"
-                    for item in error.errors(include_url=False, include_input=False)
-                )
+                complaint = problems_in(error, "reply")
             messages = (
                 *messages,
                 Message(role="assistant", content=reply.text or "(nothing)"),
@@ -92,8 +89,3 @@ def _section(name: str, text: str) -> str:
     mark = name.upper().replace(" ", "_")
     safe = text.replace("<<<", "< < <").replace(">>>", "> > >")
     return f"<<<{mark}\n{safe}\n{mark}>>>"
-
-
-def _object_in(text: str) -> str:
-    found = _OBJECT.search(text)
-    return found[0] if found else text

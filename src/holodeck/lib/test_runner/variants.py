@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any
 import pydantic
 
 from holodeck.errors import ConfigError
+from holodeck.lib.test_runner.problems import problems_in
 from holodeck.models.tool import NOT_WITH_GRAPHRAG, VectorstoreTool
 
 if TYPE_CHECKING:
     from holodeck.config.loader import LoadedAgent
 
 __all__ = ["Variant", "make_variants"]
-
-_DEFAULT_ONLY = (*NOT_WITH_GRAPHRAG,)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,7 +60,7 @@ def _changed(tool: VectorstoreTool, setting: str, value: str) -> VectorstoreTool
         data = {
             name: kept
             for name, kept in data.items()
-            if name != "graphrag" and (value != "graphrag" or name not in _DEFAULT_ONLY)
+            if name != "graphrag" and (value != "graphrag" or name not in NOT_WITH_GRAPHRAG)
         }
     *above, last = setting.split(".")
     place = data
@@ -73,10 +72,7 @@ def _changed(tool: VectorstoreTool, setting: str, value: str) -> VectorstoreTool
     try:
         return VectorstoreTool.model_validate(data)
     except pydantic.ValidationError as error:
-        why = "; ".join(
-            f"{'.'.join(map(str, item['loc'])) or setting}: {item['msg']}"
-            for item in error.errors(include_url=False, include_input=False)
-        )
+        why = problems_in(error, setting)
         raise ConfigError(
             f"tool {tool.name!r} cannot be compared with {setting}={value} ({why})"
         ) from None

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from holodeck.lib.contracts import Entity, Extraction, Relationship
 from holodeck.lib.graphrag.parse import RecordReader, parse_extraction
-from holodeck.lib.graphrag.reply_text import read_answer
+from holodeck.lib.replies.reply_text import read_answer
 
 pytestmark = pytest.mark.unit
 

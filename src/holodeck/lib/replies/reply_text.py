@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from holodeck.lib.graphrag.marks import CONTROL, DELIMITER, NO_WIDTH
+from holodeck.lib.replies.marks import CONTROL, DELIMITER, NO_WIDTH
 
 __all__ = ["AnswerText", "ReplyForm", "answer_of", "read_answer"]
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any
 
-from holodeck.lib.graphrag.reply_text import read_answer
+from holodeck.lib.replies.reply_text import read_answer
 
 __all__ = ["JsonReply", "json_object", "plain_keys", "read_json"]
 
