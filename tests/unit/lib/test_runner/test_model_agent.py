@@ -184,3 +184,20 @@ async def test_an_empty_question_is_refused(agent: Agent, server: ModelServer) -
     with pytest.raises(EmptyQueryError):
         await agent.conversation().ask(" \n")
     assert server.counts["chat"].calls == 0
+
+
+def test_a_graph_tool_says_what_each_mode_is_for(
+    write_agent: Callable[..., LoadedAgent],
+) -> None:
+    """The model chooses among the engine's modes by words; the default is named."""
+    loaded = write_agent(
+        'name: a\nmodel: {{provider: openai, name: any, api_base: "{url}", api_key: any}}\n'
+        "tools: [{{name: k, engine: graphrag, source: docs}}]\n"
+    )
+    (tool,) = create_agent(loaded).tools
+    mode = tool.parameters["properties"]["mode"]
+
+    assert "local" in str(mode["anyOf"])
+    assert "global" in str(mode["anyOf"])
+    assert "default 'local'" in mode["description"]
+    assert "themes" in mode["description"]
