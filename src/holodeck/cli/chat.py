@@ -9,8 +9,16 @@ import typer
 
 from holodeck.cli.agents import check_agent, load
 from holodeck.cli.interrupts import raise_interrupts
-from holodeck.cli.on_demand import agree_on_cost
-from holodeck.cli.options import AgentArgument, AgentOption, JsonOption, chosen_agent
+from holodeck.cli.on_demand import open_indexes, tell_of_indexes
+from holodeck.cli.options import (
+    AgentArgument,
+    AgentOption,
+    ForceFirstOption,
+    JsonOption,
+    NoIndexOption,
+    chosen_agent,
+    refuse_contradiction,
+)
 from holodeck.cli.progress import show_progress
 from holodeck.cli.session import Session
 from holodeck.errors import EmptyQueryError
@@ -29,12 +37,8 @@ def chat(
     message: Annotated[
         str | None, typer.Option("-m", "--message", metavar="TEXT", help="Say this and leave")
     ] = None,
-    force: Annotated[
-        bool, typer.Option("--force", help="Build the indexes first, even when up to date")
-    ] = False,
-    no_index: Annotated[
-        bool, typer.Option("--no-index", help="Build nothing: use the indexes that are there")
-    ] = False,
+    force: ForceFirstOption = False,
+    no_index: NoIndexOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Talk to the agent, after indexing what changed."""
@@ -43,8 +47,7 @@ def chat(
     session: Session = context.obj
     if message is not None and not message.strip():
         raise EmptyQueryError("the message is empty: write one")
-    if force and no_index:
-        raise typer.BadParameter("--force and --no-index exclude each other: give one")
+    refuse_contradiction(force=force, no_index=no_index)
     loaded = load(session, chosen_agent(agent_option, agent_argument))
     check_agent(loaded, to_write=False)
     with raise_interrupts(), asyncio.Runner() as runner:
@@ -72,12 +75,11 @@ def _prepared(
     with show_progress(session) as on_progress:
         agent = create_agent(loaded, on_progress=on_progress, wait_for_builder=False)
         try:
-            if no_index:
-                runner.run(agent.open_existing())
-            else:
-                runner.run(agree_on_cost(session, loaded, agent.search_tools, force=force))
-                runner.run(agent.initialize(force))
+            runner.run(
+                open_indexes(session, loaded, agent.search_tools, force=force, no_index=no_index)
+            )
         except BaseException:
             runner.run(agent.close())
             raise
+    tell_of_indexes(session, agent.search_tools, no_index=no_index)
     return agent

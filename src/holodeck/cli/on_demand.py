@@ -1,4 +1,4 @@
-"""Before a search, a chat or a test builds an index: what that costs, and whether it shall."""
+"""The indexes that a search, a chat or a test needs: what they cost, whether they are built."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from holodeck.cli.cost_lines import estimate_lines
 from holodeck.cli.output import say
 from holodeck.cli.session import Session
+from holodeck.cli.summary import counted
 from holodeck.errors import IndexingError
 
 if TYPE_CHECKING:
@@ -16,7 +17,60 @@ if TYPE_CHECKING:
     from holodeck.lib.contracts import Estimate
     from holodeck.tools.vectorstore_tool import VectorStoreTool
 
-__all__ = ["agree_on_cost", "is_asked_for"]
+__all__ = ["agree_on_cost", "is_asked_for", "open_indexes", "tell_of_indexes"]
+
+
+async def open_indexes(
+    session: Session,
+    agent: LoadedAgent,
+    tools: Sequence[VectorStoreTool],
+    *,
+    force: bool = False,
+    no_index: bool = False,
+) -> None:
+    """Open the tools' indexes: as they are, or after building what changed.
+
+    Args:
+        session: This call of the command line.
+        agent: Whose tools they are.
+        tools: None of them open.
+        force: Build also what is up to date.
+        no_index: Build nothing.
+
+    Raises:
+        SearchError: ``no_index``, and a tool has no index.
+        IndexingError: One could not be built, or the user would not have it.
+    """
+    if not no_index:
+        await agree_on_cost(session, agent, tools, force=force)
+    for tool in tools:
+        if no_index:
+            await tool.open_existing()
+        else:
+            await tool.initialize(force_ingest=force)
+
+
+def tell_of_indexes(
+    session: Session, tools: Sequence[VectorStoreTool], *, no_index: bool = False
+) -> None:
+    """Say what was built and what is not in it, or, with ``no_index``, what was left stale."""
+    for tool in tools:
+        if not (no_index or tool.engine.was_built):
+            continue  # up to date; a look at its documents would be a second one
+        state = tool.status()
+        if no_index:
+            if state.stale_reason is not None:
+                say(
+                    f"warning: the index is stale ({state.stale_reason}): bring it up to date with "
+                    "'holodeck index'"
+                )
+            continue
+        if not session.is_quiet:
+            say(f"indexed {counted(state)}")
+        for path, reason in state.skipped.items():
+            say(f"warning: skipped {path}: {reason}")
+        for warning in state.warnings:
+            say(f"warning: {warning}")
 
 
 async def agree_on_cost(

@@ -10,9 +10,12 @@ __all__ = [
     "DEFAULT_AGENT",
     "AgentArgument",
     "AgentOption",
+    "ForceFirstOption",
     "JsonOption",
+    "NoIndexOption",
     "ToolOption",
     "chosen_agent",
+    "refuse_contradiction",
 ]
 
 DEFAULT_AGENT = "agent.yaml"
@@ -30,9 +33,25 @@ ToolOption = Annotated[
     str | None,
     typer.Option("--tool", metavar="NAME", help="The tool, where the agent has several"),
 ]
+ForceFirstOption = Annotated[
+    bool, typer.Option("--force", help="Build the indexes first, even when up to date")
+]
+NoIndexOption = Annotated[
+    bool, typer.Option("--no-index", help="Build nothing: use the index that is there")
+]
 JsonOption = Annotated[
     bool, typer.Option("--json", help="Print one JSON document and nothing else")
 ]
+
+
+def refuse_contradiction(*, force: bool, no_index: bool) -> None:
+    """Refuse to build and not to build.
+
+    Raises:
+        typer.BadParameter: Both are asked for.
+    """
+    if force and no_index:
+        raise typer.BadParameter("--force and --no-index exclude each other: give one")
 
 
 def chosen_agent(option: str | None, argument: str | None = None) -> str:

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from holodeck.cli.agents import check_agent, load
-from holodeck.cli.on_demand import agree_on_cost
-from holodeck.cli.options import AgentOption, JsonOption, ToolOption, chosen_agent
+from holodeck.cli.on_demand import open_indexes, tell_of_indexes
+from holodeck.cli.options import AgentOption, JsonOption, NoIndexOption, ToolOption, chosen_agent
 from holodeck.cli.output import say, show, show_json
 from holodeck.cli.progress import show_progress
 from holodeck.cli.session import Session
-from holodeck.cli.summary import counted
 from holodeck.cli.work import carry_out
 from holodeck.errors import ConfigError, EmptyQueryError
 
@@ -48,9 +47,7 @@ def search(
     only_context: Annotated[
         bool, typer.Option("--context", help="Print what an answer would be made from; make none")
     ] = False,
-    no_index: Annotated[
-        bool, typer.Option("--no-index", help="Build nothing: use the index that is there")
-    ] = False,
+    no_index: NoIndexOption = False,
     filters: Annotated[
         list[str] | None,
         typer.Option(
@@ -95,13 +92,8 @@ async def _ask(session: Session, agent: LoadedAgent, name: str, question: _Quest
             )
             stack.push_async_callback(tool.close)
             _check_mode(tool, question.mode)
-            if question.no_index:
-                await _open_as_it_is(tool)
-            else:
-                await agree_on_cost(session, agent, [tool])
-                await tool.initialize()
-        if tool.engine.was_built:
-            _say_what_was_built(session, tool)
+            await open_indexes(session, agent, [tool], no_index=question.no_index)
+        tell_of_indexes(session, [tool], no_index=question.no_index)
         await _answer(tool, question)
 
 
@@ -112,23 +104,6 @@ def _check_mode(tool: VectorStoreTool, mode: str | None) -> None:
             f"tool {tool.config.name!r} (engine: {tool.config.engine}) has no search mode "
             f"{mode!r}: use one of {', '.join(modes)}"
         )
-
-
-async def _open_as_it_is(tool: VectorStoreTool) -> None:
-    await tool.open_existing()
-    reason = tool.status().stale_reason
-    if reason is not None:
-        say(f"warning: the index is stale ({reason}): bring it up to date with 'holodeck index'")
-
-
-def _say_what_was_built(session: Session, tool: VectorStoreTool) -> None:
-    state = tool.status()
-    if not session.is_quiet:
-        say(f"indexed {counted(state)}")
-    for path, reason in state.skipped.items():
-        say(f"warning: skipped {path}: {reason}")
-    for warning in state.warnings:
-        say(f"warning: {warning}")
 
 
 async def _answer(tool: VectorStoreTool, question: _Question) -> None:

@@ -11,8 +11,16 @@ import typer
 
 from holodeck.cli.agents import check_agent, load
 from holodeck.cli.case_lines import case_line, tables
-from holodeck.cli.on_demand import agree_on_cost
-from holodeck.cli.options import AgentArgument, AgentOption, JsonOption, chosen_agent
+from holodeck.cli.on_demand import open_indexes, tell_of_indexes
+from holodeck.cli.options import (
+    AgentArgument,
+    AgentOption,
+    ForceFirstOption,
+    JsonOption,
+    NoIndexOption,
+    chosen_agent,
+    refuse_contradiction,
+)
 from holodeck.cli.output import say, say_error, show, show_json
 from holodeck.cli.progress import show_progress
 from holodeck.cli.session import Session
@@ -69,12 +77,8 @@ def test(
     parallel: Annotated[
         int, typer.Option("--parallel", min=1, metavar="N", help="Cases at once")
     ] = 4,
-    force: Annotated[
-        bool, typer.Option("--force", help="Build the indexes first, even when up to date")
-    ] = False,
-    no_index: Annotated[
-        bool, typer.Option("--no-index", help="Build nothing: use the indexes that are there")
-    ] = False,
+    force: ForceFirstOption = False,
+    no_index: NoIndexOption = False,
     no_history: Annotated[
         bool, typer.Option("--no-history", help="Do not keep the run in .holodeck/runs")
     ] = False,
@@ -82,8 +86,7 @@ def test(
 ) -> None:
     """Run the agent's test cases, after indexing what changed."""
     session: Session = context.obj
-    if force and no_index:
-        raise typer.BadParameter("--force and --no-index exclude each other: give one")
+    refuse_contradiction(force=force, no_index=no_index)
     chosen_form = _form(output, form)
     loaded = load(session, chosen_agent(agent_option, agent_argument))
     variants, cases = _checked(loaded, compare or [], limit)
@@ -151,11 +154,10 @@ async def _run(
             judge = _judge(agent, cases)
             if label and not how.is_silent:
                 say(f"{label}:")
-            if how.no_index:
-                await agent.open_existing()
-            else:
-                await agree_on_cost(session, loaded, agent.search_tools, force=how.force)
-                await agent.initialize(how.force)
+            await open_indexes(
+                session, loaded, agent.search_tools, force=how.force, no_index=how.no_index
+            )
+        tell_of_indexes(session, agent.search_tools, no_index=how.no_index)
 
         def tell(case: CaseResult) -> None:
             if not how.is_silent:

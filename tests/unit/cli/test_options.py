@@ -14,7 +14,7 @@ import pytest
 from holodeck.cli import main
 from holodeck.lib.indexes.builder_lock import builder_lock
 from holodeck.testing import ModelServer, ServerRequest
-from holodeck.testing.project import write_documents
+from holodeck.testing.project import SKIPPED, write_documents
 
 Captured = pytest.CaptureFixture[str]
 
@@ -103,6 +103,22 @@ def test_wait_waits_for_another_builder(folder: Path, capsys: Captured) -> None:
         done.set()
         holder.join()
     assert (folder / INDEX / "index.meta").is_file()
+
+
+@pytest.mark.parametrize(
+    "words", [["search", "Who?"], ["chat", "-m", "Who?"], ["test", "--no-history"]]
+)
+def test_whoever_builds_says_what_is_not_in_it_and_whoever_does_not_what_is_stale(
+    words: list[str], folder: Path, capsys: Captured
+) -> None:
+    """A skipped file is named where the index is built; with ``--no-index`` a change is."""
+    cases = "test_cases: [{name: a, input: Who, expected_tools: [k]}]\n"
+    (folder / "agent.yaml").write_text(SEARCH + cases, encoding="utf-8")
+    assert main(words) == 0
+    assert f"warning: skipped {SKIPPED}" in capsys.readouterr().err
+    (folder / "docs" / "new.txt").write_text("Zoe runs Lyra.", encoding="utf-8")
+    assert main([*words, "--no-index"]) == 0
+    assert "warning: the index is stale (the documents changed)" in capsys.readouterr().err
 
 
 def test_no_cache_pays_again(server: ModelServer) -> None:
