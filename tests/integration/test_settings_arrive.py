@@ -5,10 +5,8 @@ A setting without a row here, or without a test named here that shows its effect
 
 from __future__ import annotations
 
-import base64
 import json
 import os
-import pickle
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -21,7 +19,7 @@ import yaml
 
 pytest.importorskip("graphrag", reason="needs the extra graphrag")
 
-from pydantic import BaseModel
+from pydantic import BaseModel, TypeAdapter
 
 import holodeck
 from holodeck.lib.contracts import IndexStatus
@@ -125,7 +123,11 @@ class Worker:
         self._process.stdin.flush()
         answer = self._process.stdout.readline()
         assert answer, "the worker ended: its trace is on stderr"
-        result: dict[str, Any] = pickle.loads(base64.b64decode(answer))
+        result: dict[str, Any] = json.loads(answer)
+        for name in ("first", "overall"):
+            if result.get(name) is not None:
+                result[name] = TypeAdapter(SearchResult).validate_python(result[name])
+        result["status"] = TypeAdapter(IndexStatus).validate_python(result["status"])
         return result
 
     def close(self) -> None:

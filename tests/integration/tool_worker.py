@@ -1,20 +1,20 @@
 """Builds and asks the tools of agents' files in this process, one after the other.
 
 A process of its own for many small builds: the graph library takes seconds to import and changes
-its whole process. Each line of stdin is a job, each line of stdout its pickled result in base64.
+its whole process. Each line of stdin is a job, each line of stdout its result, both as JSON.
 """
 
 from __future__ import annotations
 
 import asyncio
-import base64
 import json
 import os
-import pickle
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+
+from pydantic_core import to_jsonable_python
 
 from holodeck.config.loader import load_agent
 from holodeck.errors import HolodeckError
@@ -56,7 +56,7 @@ def main() -> None:
     for line in sys.stdin:
         job = json.loads(line)
         result = asyncio.run(work(Path(job["file"]), job["environ"], job["question"]))
-        results.write(base64.b64encode(pickle.dumps(result)).decode("ascii") + "\n")
+        results.write(json.dumps(to_jsonable_python(result)) + "\n")
         results.flush()
 
 
