@@ -189,5 +189,5 @@ def run(data: Path | None) -> None:
         return
     _WARM_UP[:] = passages(folder, 1)
     with tempfile.TemporaryDirectory() as work:
-        for part in (compare, update, grow):
+        for part in (compare, lean, update, grow):
             part(folder, Path(work))
