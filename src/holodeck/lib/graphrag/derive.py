@@ -25,7 +25,7 @@ from holodeck.lib.indexes.places import place_arrays
 from holodeck.lib.indexes.texts import text_arrays
 from holodeck.lib.ranking.vectors import Vectors
 
-__all__ = ["CLAIM_FIELDS", "derive_arrays", "place_arrays", "vectors_folder"]
+__all__ = ["CLAIM_FIELDS", "derive_arrays", "unit_places", "vectors_folder"]
 
 ENTITY_VECTORS = "entity_description"
 UNIT_VECTORS = "text_unit_text"
@@ -89,7 +89,7 @@ def derive_arrays(tables: Path, vectors: Path) -> Arrays:
         },
         "stated": _links(_stated(units, edges)),
         "mentions": _links([_known(each, unit_rows) for each in entities["text_unit_ids"]]),
-        "places": place_arrays(tables, units["id"]),
+        "places": unit_places(tables, units["id"]),
         "claims": _claims(tables, entities["title"], unit_rows),
         "communities": _communities(tables, entity_rows, unit_rows),
         "reports": _reports(tables),
@@ -263,7 +263,7 @@ def _claims(tables: Path, titles: Sequence[str], unit_rows: RowOf) -> Found:
     return found | _links([about.get(title, []) for title in titles])
 
 
-def place_arrays(tables: Path, units: Sequence[str]) -> Found:
+def unit_places(tables: Path, units: Sequence[str]) -> Found:
     """Return where each text unit stands; without our table of places, the document it is from."""
     return place_arrays(_listed_places(tables, units))
 

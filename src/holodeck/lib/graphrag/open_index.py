@@ -139,9 +139,9 @@ def derive_places(tables: Path, vectors: Path, like: tuple[Path, Path]) -> None:
     if arrays is None:
         derive_index(tables, vectors)
         return
-    from holodeck.lib.graphrag.derive import place_arrays
+    from holodeck.lib.graphrag.derive import unit_places
 
-    places = place_arrays(tables, _texts(arrays, "units.ids"))
+    places = unit_places(tables, _texts(arrays, "units.ids"))
     placed = {f"places.{name}": array for name, array in places.items()}
     write_arrays(tables / DERIVED_FILE, {**arrays, **placed}, _about(tables, vectors))
 
