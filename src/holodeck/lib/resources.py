@@ -154,6 +154,11 @@ class Resources:
         if self.replies is not None:
             self.replies.keep_uses(str(user), generation)
 
+    def note_keys(self, keys: Iterable[str]) -> None:
+        """Note that a build uses kept replies which it did not read again."""
+        if self.replies is not None:
+            self.replies.note_use(keys)
+
     def note_uses_of(self, generation: str) -> None:
         """Note that a build uses what another generation of its index was made of."""
         if self.replies is not None:

@@ -8,8 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holodeck.lib.contracts import AnswerContext, ContextClaim
+from holodeck.lib.graphrag.counted_lines import CountedLines
 from holodeck.lib.graphrag.graph_index import GraphIndex
 from holodeck.lib.graphrag.write_context import report_batch
+from holodeck.lib.indexes.step_memo import StepMemo
 from holodeck.lib.tokens import count_tokens
 
 __all__ = [
@@ -37,8 +39,14 @@ UNIT_HEADER = ("id", "text")
 Lines = Iterator[tuple[int, str]]
 
 
-def line_tokens(index: GraphIndex) -> dict[str, NDArray[np.int32]]:
-    """Return the tokens of every line that a context may show, by record."""
+def line_tokens(index: GraphIndex, memo: StepMemo | None = None) -> dict[str, NDArray[np.int32]]:
+    """Return the tokens of every line that a context may show, by record.
+
+    Args:
+        index: The records.
+        memo: Of what was counted before.
+    """
+    count = count_tokens if memo is None else CountedLines(memo)
     entities, edges, units = (
         range(len(t)) for t in (index.entities, index.edges, index.text_units)
     )
@@ -49,9 +57,7 @@ def line_tokens(index: GraphIndex) -> dict[str, NDArray[np.int32]]:
         "reports": (report_line(index, number) for number in index.reports),
         "batched": (report_batch([report], header=False) for report in index.reports.values()),
     }
-    return {
-        name: np.fromiter(map(count_tokens, each), dtype=np.int32) for name, each in lines.items()
-    }
+    return {name: np.fromiter(map(count, each), dtype=np.int32) for name, each in lines.items()}
 
 
 def known_counts(

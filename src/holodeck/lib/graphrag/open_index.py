@@ -38,6 +38,7 @@ from holodeck.lib.indexes.arrays import Arrays, map_arrays, write_arrays
 from holodeck.lib.indexes.derived import open_derived
 from holodeck.lib.indexes.files import DERIVED_FILE, mark_sizes
 from holodeck.lib.indexes.places import Places
+from holodeck.lib.indexes.step_memo import StepMemo
 from holodeck.lib.indexes.texts import Texts
 from holodeck.lib.ranking.vectors import Vectors
 from holodeck.lib.ranking.words import WordIndex
@@ -118,13 +119,19 @@ def open_storage(storage: GraphRAGStorage) -> GraphIndex:
     return open_generation(storage.output_dir, storage.vectors_dir)
 
 
-def derive_index(tables: Path, vectors: Path) -> None:
+def derive_index(tables: Path, vectors: Path, memo: StepMemo | None = None) -> None:
     """Write what a search works on beside the tables of a generation of ours.
+
+    Args:
+        tables: Folder of the tables.
+        vectors: Folder of the vectors.
+        memo: Of what was counted for the generation before.
 
     Raises:
         TableNotFoundError: A table is missing or damaged.
     """
-    write_arrays(tables / DERIVED_FILE, _derive(tables, vectors), _about(tables, vectors))
+    arrays = _derive(tables, vectors, memo)
+    write_arrays(tables / DERIVED_FILE, arrays, _about(tables, vectors))
 
 
 def derive_places(tables: Path, vectors: Path, like: tuple[Path, Path]) -> None:
@@ -146,13 +153,13 @@ def derive_places(tables: Path, vectors: Path, like: tuple[Path, Path]) -> None:
     write_arrays(tables / DERIVED_FILE, {**arrays, **placed}, _about(tables, vectors))
 
 
-def _derive(tables: Path, vectors: Path) -> Arrays:
+def _derive(tables: Path, vectors: Path, memo: StepMemo | None = None) -> Arrays:
     # Here and not above: what reads tables takes long to import, and a prepared index needs none.
     from holodeck.lib.graphrag.derive import derive_arrays
 
     start = time.perf_counter()
     arrays = dict(derive_arrays(tables, vectors))
-    counted = line_tokens(_index(arrays, {}))
+    counted = line_tokens(_index(arrays, {}), memo)
     arrays |= {f"{_TOKENS}.{name}": counts for name, counts in counted.items()}
     logger.info("prepared %s for search in %.1f s", tables, time.perf_counter() - start)
     return arrays
