@@ -20,13 +20,13 @@ from holodeck.errors import ConfigError
 from holodeck.lib.contracts import ChatModel, Embedder, Memo, Reranker
 from holodeck.lib.documents import OWN_FOLDER_MARK
 from holodeck.lib.extras import require_extra
+from holodeck.lib.meter import Meter
 from holodeck.lib.paths import check_writable
 from holodeck.lib.prices import Kind, Price, find_price, looked_for
 from holodeck.lib.providers import PROVIDER_TABLE, ProviderRow, provider_row
 from holodeck.lib.providers.access import ModelAccess, find_key
 from holodeck.lib.providers.budget import capped, left_of_cap
 from holodeck.lib.providers.embedding_cache import CachedEmbedder
-from holodeck.lib.providers.meter import Meter
 from holodeck.lib.providers.probes import probe_chat, probe_embedder
 from holodeck.lib.providers.reply_keys import reply_key
 from holodeck.lib.providers.reply_store import ModelReplies, ReplyStore

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 
 from holodeck.errors import ConfigError, CostLimitError, ProviderTimeoutError
 from holodeck.lib.contracts import ChatDelta, ChatModel, ChatReply, ChatRequest, Embedder, Usage
+from holodeck.lib.meter import used
 from holodeck.lib.prices import Price, money
-from holodeck.lib.providers.meter import used
 from holodeck.lib.streams import closing_stream
 from holodeck.lib.tokens import count_tokens
 

@@ -7,10 +7,11 @@ from collections.abc import Callable
 import pytest
 
 from holodeck.errors import ProviderError
-from holodeck.lib.contracts import ChatReply, ChatRequest, Usage
+from holodeck.lib.contracts import ChatReply, ChatRequest, MeterRow, Spent, Usage
+from holodeck.lib.meter import Meter
 from holodeck.lib.prices import Price
 from holodeck.lib.providers.access import ModelAccess
-from holodeck.lib.providers.meter import Meter, Metered, MeteredEmbedder, MeterRow, Spent
+from holodeck.lib.providers.meter import Metered, MeteredEmbedder
 from holodeck.lib.providers.openai import OpenAIChat
 from holodeck.lib.tokens import count_tokens
 from holodeck.testing import ModelServer, Reply, ScriptedChat, WordEmbedder
