@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 __all__ = [
     "estimate_json",
     "estimate_lines",
-    "price_hint",
     "said_cost",
     "spending_json",
     "spending_lines",
@@ -46,6 +45,7 @@ def estimate_lines(estimate: Estimate) -> Iterator[str]:
 def said_cost(estimate: Estimate) -> str:
     """Return the money in words."""
     from holodeck.lib.prices import money
+    from holodeck.lib.spending import price_hint
 
     if estimate.cost is None:
         return f"unknown, since {price_hint(estimate.unpriced)}"
@@ -100,19 +100,10 @@ def spending_json(spending: Spending | None) -> dict[str, Any] | None:  # Any: J
 
 
 def _unpriced(rows: Sequence[MeterRow]) -> str:
-    from holodeck.lib.spending import unpriced_models
+    from holodeck.lib.spending import price_hint, unpriced_models
 
     names = unpriced_models(rows)
     return f" ({price_hint(names)})" if names else ""
-
-
-def price_hint(models: Sequence[str]) -> str:
-    """Say that the price of models is not known, and what to do."""
-    return f"nobody knows the price of {_named(models)}"
-
-
-def _named(models: Sequence[str]) -> str:
-    return f"{' and '.join(models)} (give it under execution.prices)"
 
 
 def _span(span: Span) -> str:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-from holodeck.lib.contracts import ChatReply, ChatRequest, MeterRow, Spent, Usage
+from holodeck.lib.contracts import ChatReply, ChatRequest, MeterRow, Spent, ToolCall, Usage
 from holodeck.lib.prices import Price
 from holodeck.lib.spending import total
 from holodeck.lib.tokens import count_tokens
 
-__all__ = ["Meter", "accounted", "record_call", "used"]
+__all__ = ["Meter", "accounted", "prompt_tokens", "record_call", "used"]
 
 
 def used(request: ChatRequest, reply: ChatReply) -> Usage:
@@ -20,9 +21,25 @@ def used(request: ChatRequest, reply: ChatReply) -> Usage:
     if reply.usage.input_tokens or reply.usage.output_tokens:
         return reply.usage
     return Usage(
-        input_tokens=sum(count_tokens(message.content) for message in request.messages),
-        output_tokens=count_tokens(reply.text),
+        input_tokens=prompt_tokens(request),
+        output_tokens=count_tokens(reply.text) + _call_tokens(reply.tool_calls),
     )
+
+
+def prompt_tokens(request: ChatRequest) -> int:
+    """Count what a request holds: its messages, the calls in them, the tools on offer."""
+    said = sum(
+        count_tokens(message.content) + _call_tokens(message.tool_calls)
+        for message in request.messages
+    )
+    return said + sum(
+        count_tokens(f"{tool.name}{tool.description}{json.dumps(tool.parameters)}")
+        for tool in request.tools
+    )
+
+
+def _call_tokens(calls: Sequence[ToolCall]) -> int:
+    return sum(count_tokens(call.name) + count_tokens(call.arguments) for call in calls)
 
 
 class Meter:

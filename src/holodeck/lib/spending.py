@@ -10,7 +10,15 @@ from holodeck.lib.contracts import MeterRow, Spent
 from holodeck.lib.prices import money
 from holodeck.lib.quantities import number_of
 
-__all__ = ["said_cost", "said_spent", "spent_as_json", "summed", "total", "unpriced_models"]
+__all__ = [
+    "price_hint",
+    "said_cost",
+    "said_spent",
+    "spent_as_json",
+    "summed",
+    "total",
+    "unpriced_models",
+]
 
 
 def summed(rows: Iterable[MeterRow]) -> tuple[MeterRow, ...]:
@@ -35,6 +43,11 @@ def unpriced_models(rows: Iterable[MeterRow]) -> tuple[str, ...]:
     """Return the models whose price nobody knows, as ``provider/model``."""
     names = (f"{row.provider}/{row.model}" for row in rows if row.spent.unpriced)
     return tuple(dict.fromkeys(names))
+
+
+def price_hint(models: Sequence[str]) -> str:
+    """Say that the price of these models is not known, and what to do."""
+    return f"nobody knows the price of {' and '.join(models)} (give it under execution.prices)"
 
 
 def said_cost(spent: Spent) -> str:
