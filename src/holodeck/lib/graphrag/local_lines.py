@@ -1,53 +1,210 @@
-"""Records → the lines of a local context, in the library's form."""
+"""Records → the tables of a local context, in the library's form."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
-
-from holodeck.lib.contracts import AnswerContext, ContextClaim
-from holodeck.lib.graphrag.graph_index import GraphIndex
-from holodeck.lib.graphrag.write_context import report_batch
+from holodeck.lib.contracts import (
+    ContextClaim,
+    ContextEntity,
+    ContextRelationship,
+    ContextReport,
+    ContextTextUnit,
+)
+from holodeck.lib.graphrag.write_context import TokenCounts, report_batch, table_text
 from holodeck.lib.tokens import count_tokens
 
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from holodeck.lib.graphrag.graph_index import GraphIndex
+
 __all__ = [
-    "CLAIM_HEADER",
-    "EDGE_HEADER",
-    "ENTITY_HEADER",
-    "REPORT_HEADER",
-    "UNIT_HEADER",
-    "claim_lines",
-    "edge_line",
-    "entity_lines",
+    "CLAIMS",
+    "EDGES",
+    "ENTITIES",
+    "REPORTS",
+    "UNITS",
+    "Section",
+    "Table",
+    "fill_section",
     "known_counts",
     "line_tokens",
-    "report_line",
-    "shown_context",
-    "unit_lines",
+    "reordered",
 ]
 
-REPORT_HEADER = ("id", "title", "content")
-ENTITY_HEADER = ("id", "entity", "description", "number of relationships")
-EDGE_HEADER = ("id", "source", "target", "description", "weight")
-CLAIM_HEADER = ("id", "entity", "object_id", "status", "start_date", "end_date", "description")
-UNIT_HEADER = ("id", "text")
+Record = TypeVar("Record")
 
-Lines = Iterator[tuple[int, str]]
+
+@dataclass(frozen=True, kw_only=True)
+class Table(Generic[Record]):
+    """A kind of table.
+
+    Attributes:
+        line: Record → its line, with its end.
+    """
+
+    name: str
+    columns: tuple[str, ...]
+    line: Callable[[Record], str]
+
+    @property
+    def key(self) -> str:
+        """What its lines are counted under."""
+        return f"{self.name}{len(self.columns)}"
+
+    @cached_property
+    def top(self) -> str:
+        """What stands over the lines."""
+        return table_text(self.name, self.columns, ())
+
+    @cached_property
+    def top_tokens(self) -> int:
+        """Tokens of what stands over the lines."""
+        return count_tokens(self.top)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Section(Generic[Record]):
+    """A table of a context: its text and the records that it shows.
+
+    Attributes:
+        rows: Of the records, where they are looked up.
+        tokens: Of the text.
+    """
+
+    text: str = ""
+    rows: tuple[int, ...] = ()
+    records: tuple[Record, ...] = ()
+    tokens: int = 0
+
+
+def fill_section(
+    table: Table[Record],
+    rows: Iterable[int],
+    record_of: Callable[[int], Record],
+    budget: int,
+    counts: TokenCounts,
+    *,
+    skip: bool = False,
+) -> Section[Record]:
+    """Return the table of the leading records that fit ``budget`` tokens, its top among them.
+
+    Args:
+        table: Its kind.
+        rows: Of the records; no more are asked for than are looked at.
+        record_of: Row → record.
+        budget: Tokens.
+        counts: Tokens of the lines that were seen before.
+        skip: Pass over a line that does not fit, instead of ending there.
+    """
+    known = counts.known(table.key)
+    used = table.top_tokens
+    chosen: list[int] = []
+    misses = 0
+    for row in rows:
+        if known is None:
+            size = counts.of(table.key, row, table.line(record_of(row)))
+        else:
+            size = int(known[row])
+        if used + size > budget:
+            misses += 1
+            if skip and misses < _MISSES:
+                continue
+            break
+        used += size
+        chosen.append(row)
+    return _section(table, chosen, record_of, used)
+
+
+def reordered(
+    table: Table[Record], section: Section[Record], rows: Iterable[int]
+) -> Section[Record]:
+    """Return a section with its records in the order of ``rows``."""
+    records = dict(zip(section.rows, section.records, strict=True))
+    return _section(table, rows, records.__getitem__, section.tokens)
+
+
+def _section(
+    table: Table[Record], rows: Iterable[int], record_of: Callable[[int], Record], tokens: int
+) -> Section[Record]:
+    shown = tuple(rows)
+    records = tuple(map(record_of, shown))
+    text = table.top + "".join(map(table.line, records))
+    return Section(text=text, rows=shown, records=records, tokens=tokens)
+
+
+_MISSES = 20
+"""Records that do not fit, after which no smaller one is looked for."""
+
+
+def _report_line(report: ContextReport) -> str:
+    return f"{report.number}|{report.title}|{report.content}\n"
+
+
+def _entity_line(entity: ContextEntity) -> str:
+    return f"{entity.number}|{entity.title}|{entity.description}|{entity.degree}\n"
+
+
+def _edge_line(edge: ContextRelationship) -> str:
+    # A weight of nothing is left blank.
+    ends = f"{edge.source}|{edge.target}"
+    return f"{edge.number}|{ends}|{edge.description}|{edge.weight or ''}\n"
+
+
+def _unit_line(unit: ContextTextUnit) -> str:
+    return f"{unit.number}|{unit.text}\n"
+
+
+def _claim_line(claimed: ContextClaim) -> str:
+    claim = claimed.claim
+    fields = (
+        str(claimed.number),
+        claim.subject,
+        claim.object,
+        claim.status,
+        claim.start_date,
+        claim.end_date,
+        claim.description,
+    )
+    return "|".join(fields) + "\n"
+
+
+REPORTS: Final = Table(name="Reports", columns=("id", "title", "content"), line=_report_line)
+ENTITIES: Final = Table(
+    name="Entities",
+    columns=("id", "entity", "description", "number of relationships"),
+    line=_entity_line,
+)
+EDGES: Final = Table(
+    name="Relationships",
+    columns=("id", "source", "target", "description", "weight"),
+    line=_edge_line,
+)
+CLAIMS: Final = Table(
+    name="Claims",
+    columns=("id", "entity", "object_id", "status", "start_date", "end_date", "description"),
+    line=_claim_line,
+)
+UNITS: Final = Table(name="Sources", columns=("id", "text"), line=_unit_line)
 
 
 def line_tokens(index: GraphIndex) -> dict[str, NDArray[np.int32]]:
     """Return the tokens of every line that a context may show, by record."""
-    entities, edges, units = (
-        range(len(t)) for t in (index.entities, index.edges, index.text_units)
-    )
+    import numpy as np
+
+    entities, edges, units = index.entities, index.edges, index.text_units
+    reports = index.reports.values()
     lines: dict[str, Iterable[str]] = {
-        "entities": (line for _, line in entity_lines(index, entities)),
-        "edges": (edge_line(index, row) for row in edges),
-        "units": (line for _, line in unit_lines(index, units)),
-        "reports": (report_line(index, number) for number in index.reports),
-        "batched": (report_batch([report], header=False) for report in index.reports.values()),
+        "entities": (ENTITIES.line(entities.record(row)) for row in range(len(entities))),
+        "edges": (EDGES.line(edges.record(row)) for row in range(len(edges))),
+        "units": (UNITS.line(units.record(row)) for row in range(len(units))),
+        "reports": map(REPORTS.line, reports),
+        "batched": (report_batch([report], header=False) for report in reports),
     }
     return {
         name: np.fromiter(map(count_tokens, each), dtype=np.int32) for name, each in lines.items()
@@ -57,79 +214,10 @@ def line_tokens(index: GraphIndex) -> dict[str, NDArray[np.int32]]:
 def known_counts(
     tokens: Mapping[str, NDArray[np.int32]], reports: Iterable[int]
 ) -> dict[str, Mapping[int, int] | NDArray[np.int32]]:
-    """Return what ``line_tokens`` said, by the names that ``fill_section`` counts by."""
+    """Return what ``line_tokens`` said, by the tables that ``fill_section`` fills."""
     return {
-        f"Entities{len(ENTITY_HEADER)}": tokens["entities"],
-        f"Relationships{len(EDGE_HEADER)}": tokens["edges"],
-        f"Sources{len(UNIT_HEADER)}": tokens["units"],
-        f"Reports{len(REPORT_HEADER)}": dict(zip(reports, tokens["reports"].tolist(), strict=True)),
+        ENTITIES.key: tokens["entities"],
+        EDGES.key: tokens["edges"],
+        UNITS.key: tokens["units"],
+        REPORTS.key: dict(zip(reports, tokens["reports"].tolist(), strict=True)),
     }
-
-
-def report_line(index: GraphIndex, number: int) -> str:
-    """Return the line of a report."""
-    report = index.reports[number]
-    return f"{report.number}|{report.title}|{report.content}\n"
-
-
-def entity_lines(index: GraphIndex, rows: Iterable[int]) -> Lines:
-    """Yield the lines of entities."""
-    every = index.entities
-    for row in rows:
-        yield (
-            row,
-            f"{every.numbers[row]}|{every.titles[row]}|{every.descriptions[row]}"
-            f"|{every.degrees[row]}\n",
-        )
-
-
-def edge_line(index: GraphIndex, row: int) -> str:
-    """Return the line of a relationship; a weight of nothing is left blank."""
-    every = index.edges
-    return (
-        f"{every.numbers[row]}|{every.names[every.sources[row]]}|{every.names[every.targets[row]]}"
-        f"|{every.descriptions[row]}|{float(every.weights[row]) or ''}\n"
-    )
-
-
-def unit_lines(index: GraphIndex, rows: Iterable[int]) -> Lines:
-    """Yield the lines of text units."""
-    for row in rows:
-        yield row, f"{row}|{index.text_units.texts[row]}\n"
-
-
-def claim_lines(claims: Iterable[ContextClaim]) -> Lines:
-    """Yield the lines of claims, by their place."""
-    for place, each in enumerate(claims):
-        claim = each.claim
-        fields = (
-            str(each.number),
-            claim.subject,
-            claim.object,
-            claim.status,
-            claim.start_date,
-            claim.end_date,
-            claim.description,
-        )
-        yield place, "|".join(fields) + "\n"
-
-
-def shown_context(
-    index: GraphIndex,
-    text: str,
-    *,
-    reports: Iterable[int],
-    entities: Iterable[int],
-    edges: Iterable[int],
-    claims: Iterable[ContextClaim],
-    text_units: Iterable[int],
-) -> AnswerContext:
-    """Return the context with the records that its text shows."""
-    return AnswerContext(
-        text=text,
-        entities=tuple(index.entities.record(row) for row in entities),
-        relationships=tuple(index.edges.record(row) for row in edges),
-        claims=tuple(claims),
-        reports=tuple(index.reports[number] for number in reports),
-        text_units=tuple(index.text_units.record(row) for row in text_units),
-    )
