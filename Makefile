@@ -11,13 +11,14 @@ PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 WORKERS ?= 3
 PYTEST  := $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup -q
 
-.PHONY: demo test heavy check bench clean-clone-check clean help
+.PHONY: demo test heavy check docs bench clean-clone-check clean help
 
 help:
 	@echo "make demo               index the example documents and answer two questions, offline"
 	@echo "make test               pass the tests"
 	@echo "make heavy              pass those that take most of a minute each"
 	@echo "make check              format, lint, types and tests: what a change must pass"
+	@echo "make docs               the pages as a site, in docs/_build"
 	@echo "make bench              the benchmarks (DATA=DIR for data from outside)"
 	@echo "make clean-clone-check  both README commands in a fresh clone of HEAD"
 
@@ -47,6 +48,10 @@ check: $(VENV)/.dev.stamp
 	$(BIN)/mypy
 	$(PYTEST)
 
+docs: $(VENV)/.dev.stamp
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build
+	@echo "open docs/_build/index.html"
+
 bench: $(VENV)/.dev.stamp
 	$(BIN)/python -m bench $(if $(DATA),--data $(DATA))
 
@@ -54,4 +59,4 @@ clean-clone-check:
 	sh .ci/clean-clone-check.sh
 
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) docs/_build .pytest_cache .mypy_cache .ruff_cache

@@ -29,6 +29,7 @@ BASE_MODULES = (
     "imports",
     "paths",
     "prices",
+    "quantities",
     "questions",
     "streams",
 )

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from holodeck.lib.quantities import number_of
+
 if TYPE_CHECKING:
     from holodeck.lib.contracts import Estimate, MeterRow, Span, Spending, Spent
 
@@ -25,16 +27,18 @@ def estimate_lines(estimate: Estimate) -> Iterator[str]:
     if estimate.reason is None:
         yield "  nothing to build"
         return
-    yield f"  {estimate.documents:,} documents, {estimate.chunks:,} chunks"
+    yield (
+        f"  {number_of(estimate.documents, 'documents')}, {number_of(estimate.chunks, 'chunks')}"
+    )
     for row in estimate.rows:
-        texts = f", {_span(row.texts)} texts" if row.texts.high else ""
+        texts = f", {number_of(_span(row.texts), 'texts')}" if row.texts.high else ""
         yield (
-            f"  {row.step}: {_span(row.calls)} calls of {row.model}{texts}, "
+            f"  {row.step}: {number_of(_span(row.calls), 'calls')} of {row.model}{texts}, "
             f"{_span(row.input_tokens)} tokens in{_answered(row.output_tokens)}"
         )
     yield (
-        f"  together: {_span(estimate.calls)} calls, {_span(estimate.input_tokens)} tokens in"
-        f"{_answered(estimate.output_tokens)}"
+        f"  together: {number_of(_span(estimate.calls), 'calls')}, "
+        f"{_span(estimate.input_tokens)} tokens in{_answered(estimate.output_tokens)}"
     )
     yield f"  cost: {said_cost(estimate)}"
 
@@ -89,7 +93,7 @@ def said_spent(spent: Spent) -> str:
     if spent.unpriced:
         cost = "cost unknown" if spent.unpriced == spent.calls else f"more than {cost}"
     return (
-        f"{spent.calls:,} call{'' if spent.calls == 1 else 's'}, {usage.input_tokens:,} tokens in, "
+        f"{number_of(spent.calls, 'calls')}, {usage.input_tokens:,} tokens in, "
         f"{usage.output_tokens:,} out, {cost}"
     )
 

@@ -1,4 +1,4 @@
-"""``holodeck init``: a new agent with sample documents."""
+"""``holodeck init``: a new agent with sample documents and test cases."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def init(
     ] = Provider.embedded,
     as_json: JsonOption = False,
 ) -> None:
-    """Make a working agent with sample documents."""
+    """Make a working agent with sample documents and test cases."""
     from holodeck.config.templates import make_agent
 
     session: Session = context.obj
@@ -54,5 +54,12 @@ def init(
     if made.kept_ignore_file is not None:
         say(f"warning: {made.kept_ignore_file} was left as it is: add '.holodeck/' and '.env'")
     if not session.is_quiet:
-        place = "" if folder == "." else f"cd {shlex.quote(folder)} && "
-        say(f"next: {place}holodeck validate && holodeck index")
+        say(f"next: {_next_commands(folder, provider)}")
+
+
+def _next_commands(folder: str, provider: Provider) -> str:
+    place = "" if folder == "." else f"cd {shlex.quote(folder)} && "
+    check = "holodeck validate && holodeck index && holodeck test"
+    if provider is Provider.embedded:
+        return f"{place}{check}"
+    return f"{place}cp .env.example .env, fill it in, then {check}"

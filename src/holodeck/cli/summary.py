@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from holodeck.cli.cost_lines import spending_json, spending_lines
+from holodeck.lib.quantities import counts_in_words, number_of
 
 if TYPE_CHECKING:
     from holodeck.lib.contracts import BuildAccount, IndexStatus
@@ -22,7 +23,7 @@ def status_lines(status: IndexStatus) -> Iterator[str]:
     if status.indexed_at is not None:
         yield f"  {counted(status)}"
     if status.skipped:
-        yield f"  {_number(len(status.skipped), 'files')} skipped:"
+        yield f"  {number_of(len(status.skipped), 'files')} skipped:"
         for path, reason in status.skipped.items():
             yield f"    {path}: {reason}"
     if status.account is not None:
@@ -36,7 +37,7 @@ def status_lines(status: IndexStatus) -> Iterator[str]:
 
 def counted(status: IndexStatus) -> str:
     """Return the counts in words: ``4 files, 1 entity``."""
-    return ", ".join(_number(count, name) for name, count in status.counts.items())
+    return counts_in_words(status.counts)
 
 
 def status_json(tool: VectorstoreTool, status: IndexStatus) -> dict[str, Any]:  # Any: JSON
@@ -90,10 +91,3 @@ def _mend(account: BuildAccount) -> Iterator[str]:
 
 def _by_reason(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{count:,} {reason}" for reason, count in counts.items() if count)
-
-
-def _number(count: int, plural: str) -> str:
-    words = plural.replace("_", " ")
-    if count == 1:
-        words = words.removesuffix("ies") + "y" if words.endswith("ies") else words[:-1]
-    return f"{count:,} {words}"

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from holodeck.errors import ConfigError
+from holodeck.lib.filenames import readable_name, shown
 from holodeck.lib.paths import resolve_path
 from holodeck.models.llm import ProviderName
 
@@ -20,6 +21,9 @@ TemplateName = Literal["graphrag", "vector"]
 TEMPLATES: tuple[TemplateName, ...] = get_args(TemplateName)
 
 _IGNORE_FILE = ".gitignore"
+_KEPT = (_IGNORE_FILE, "README.md")
+"""What a project may have already: ours is left out then."""
+_EXAMPLE = "'holodeck init my-agent'"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,25 +42,62 @@ class NewAgent:
 
 
 def make_agent(folder: str | Path, template: TemplateName, provider: ProviderName) -> NewAgent:
-    """Write an agent's file, sample documents and a ``.gitignore`` into ``folder``.
+    """Write an agent with documents, test cases and what else a project has into ``folder``.
+
+    A ``README.md`` or ``.gitignore`` that is there is left as it is.
 
     Raises:
-        ConfigError: Something of that name is already there, or cannot be written. Then nothing
-            was written at all.
+        ConfigError: The name is odd, something else of the agent is already there, or it cannot
+            be written. Then nothing was written at all.
     """
+    _check_name(str(folder))
     target = resolve_path(folder, Path.cwd())
     contents = _contents(template, provider)
-    for name in ("agent.yaml", "docs"):
+    _check_room(target, contents)
+    kept = _unfit_ignore_file(target, contents[_IGNORE_FILE])
+    for name in _KEPT:
         if (target / name).exists():
-            raise ConfigError(
-                f"{target / name} is already there and is left as it is: name another folder, as "
-                "in 'holodeck init my-agent'"
-            )
-    kept = _unfit_ignore_file(target, contents)
-    if (target / _IGNORE_FILE).exists():
-        del contents[_IGNORE_FILE]
+            del contents[name]
     made = _write_all({target / name: text for name, text in contents.items()})
     return NewAgent(folder=target, files=made, kept_ignore_file=kept)
+
+
+def _check_name(name: str) -> None:
+    """Refuse what is hardly meant, or makes trouble in a shell or in a store.
+
+    Raises:
+        ConfigError: Says what is odd.
+    """
+    parts = Path(name).parts
+    if not name.strip():
+        problem = "is empty"
+    elif any(readable_name(part) is None for part in parts):
+        problem = "holds a line break, a control character or bytes that are no text"
+    elif any(part != part.strip() for part in parts):
+        problem = "begins or ends with a blank"
+    elif any(part.startswith("-") for part in parts):
+        problem = "begins with '-', as an option does"
+    else:
+        return
+    raise ConfigError(
+        f"the folder's name '{shown(name)}' {problem}: name another, as in {_EXAMPLE}"
+    )
+
+
+def _check_room(target: Path, contents: Mapping[str, str]) -> None:
+    """Refuse a place where something of the agent's name is.
+
+    Raises:
+        ConfigError: Names the first of them.
+    """
+    if target.exists() and not target.is_dir():
+        raise ConfigError(f"{target} is a file: name another folder, as in {_EXAMPLE}")
+    for name in dict.fromkeys(Path(each).parts[0] for each in contents):
+        if name not in _KEPT and (target / name).exists():
+            raise ConfigError(
+                f"{target / name} is already there and is left as it is: name another folder, as "
+                f"in {_EXAMPLE}"
+            )
 
 
 def _contents(template: TemplateName, provider: ProviderName) -> dict[str, str]:
@@ -66,7 +107,10 @@ def _contents(template: TemplateName, provider: ProviderName) -> dict[str, str]:
     documents = sorted((root / "docs").iterdir(), key=lambda document: document.name)
     return {
         "agent.yaml": _text(root / f"{template}.yaml").replace("{model}", model),
+        "cases.yaml": _text(root / "cases.yaml"),
         **{f"docs/{document.name}": _text(document) for document in documents},
+        ".env.example": _text(root / "env" / f"{provider}.txt"),
+        "README.md": _text(root / "README.md"),
         _IGNORE_FILE: _text(root / "gitignore"),
     }
 
@@ -75,14 +119,13 @@ def _text(file: Traversable) -> str:
     return file.read_text(encoding="utf-8")
 
 
-def _unfit_ignore_file(folder: Path, contents: Mapping[str, str]) -> Path | None:
+def _unfit_ignore_file(folder: Path, ours: str) -> Path | None:
     """Return the ``.gitignore`` that is there, unless it holds the lines of ours."""
     file = folder / _IGNORE_FILE
     if not file.is_file():
         return None
     lines = {line.strip().strip("/") for line in file.read_bytes().decode("latin-1").splitlines()}
-    wanted = {line.strip("/") for line in contents[_IGNORE_FILE].split()}
-    return None if wanted <= lines else file
+    return None if {line.strip("/") for line in ours.split()} <= lines else file
 
 
 def _write_all(texts: Mapping[Path, str]) -> tuple[Path, ...]:

@@ -9,6 +9,7 @@ import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import cache
 from importlib.resources import files
 from typing import Any, Literal
@@ -115,4 +116,4 @@ def money(dollars: float) -> str:
     """Return an amount as messages say it: two digits that count, cents where it is more."""
     if dollars == 0 or dollars >= 1:
         return f"${dollars:,.2f}"
-    return f"${dollars:.4f}" if dollars >= 0.0001 else f"${dollars:.1g}"
+    return f"${dollars:.4f}" if dollars >= 0.0001 else f"${Decimal(f'{dollars:.1g}'):f}"

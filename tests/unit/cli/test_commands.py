@@ -41,7 +41,12 @@ def test_init_says_what_it_made_and_what_is_next(tmp_path: Path, capsys: Capture
     out, err = capsys.readouterr()
     made = [line.removeprefix("made ") for line in out.splitlines()]
     assert sorted(made) == sorted(str(path) for path in folder.rglob("*") if path.is_file())
-    assert err == f"next: cd {folder} && holodeck validate && holodeck index\n"
+    commands = "holodeck validate && holodeck index && holodeck test"
+    assert err == f"next: cd {folder} && {commands}\n"
+
+    assert main(["init", str(tmp_path / "o"), "--provider", "openai"]) == 0
+
+    assert "cp .env.example .env, fill it in" in capsys.readouterr().err
 
 
 def test_init_as_json(tmp_path: Path, capsys: Captured) -> None:

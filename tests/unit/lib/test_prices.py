@@ -128,7 +128,13 @@ def test_the_table_says_of_which_day_it_is() -> None:
 
 @pytest.mark.parametrize(
     ("dollars", "said"),
-    [(0, "$0.00"), (0.00002, "$2e-05"), (0.0123, "$0.0123"), (1.5, "$1.50"), (1234.5, "$1,234.50")],
+    [
+        (0, "$0.00"),
+        (0.00002, "$0.00002"),
+        (0.0123, "$0.0123"),
+        (1.5, "$1.50"),
+        (1234.5, "$1,234.50"),
+    ],
 )
 def test_money_is_said_as_finely_as_it_matters(dollars: float, said: str) -> None:
     """An amount that is not zero never reads as zero."""

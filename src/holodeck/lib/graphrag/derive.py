@@ -21,7 +21,8 @@ from holodeck.lib.graphrag.search_words import SearchWords
 from holodeck.lib.graphrag.spread import spread_over
 from holodeck.lib.graphrag.tables import column_names, has_table, read_columns, read_rows
 from holodeck.lib.indexes.arrays import Arrays
-from holodeck.lib.indexes.texts import Texts
+from holodeck.lib.indexes.places import place_arrays
+from holodeck.lib.indexes.texts import text_arrays
 from holodeck.lib.ranking.vectors import Vectors
 
 __all__ = ["CLAIM_FIELDS", "derive_arrays", "vectors_folder"]
@@ -126,8 +127,7 @@ def _known(keys: Iterable[str] | None, rows: RowOf) -> list[int]:
 
 
 def _texts(name: str, values: Iterable[str | None]) -> Found:
-    texts = Texts.of(value or "" for value in values)
-    return {name: texts.content, f"{name}_ends": texts.ends}
+    return text_arrays(name, (value or "" for value in values))
 
 
 def _links(lists: Sequence[Sequence[int]] | Links) -> Found:
@@ -265,16 +265,7 @@ def _claims(tables: Path, titles: Sequence[str], unit_rows: RowOf) -> Found:
 
 def _places(tables: Path, units: Columns) -> Found:
     """Return where each text unit stands; without our table of places, the document it is from."""
-    places = list(_listed_places(tables, units))
-    flat = [place for each in places for place in each]
-    paths = {path: row for row, path in enumerate(dict.fromkeys(place.path for place in flat))}
-    return {
-        **_texts("paths", paths),
-        "path_rows": _whole(paths[place.path] for place in flat),
-        "pages": _whole((place.page for place in flat), missing=-1),
-        "records": _whole((place.row for place in flat), missing=-1),
-        "starts": np.cumsum([0, *map(len, places)], dtype=np.int64),
-    }
+    return place_arrays(_listed_places(tables, units))
 
 
 def _listed_places(tables: Path, units: Columns) -> Iterator[Sequence[Place]]:

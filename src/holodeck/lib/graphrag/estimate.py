@@ -28,7 +28,7 @@ from holodeck.lib.graphrag.expect import (
 )
 from holodeck.lib.graphrag.rehearse import MARK, Rehearsal
 from holodeck.lib.graphrag.thinkers import index_prompts
-from holodeck.lib.graphrag.untrusted import DATA_NOTICE
+from holodeck.lib.replies.untrusted import DATA_NOTICE
 from holodeck.lib.resources import ResolvedTool
 from holodeck.lib.tokens import count_tokens
 from holodeck.lib.unasked import Asked, batches_of

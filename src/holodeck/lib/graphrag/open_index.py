@@ -12,13 +12,12 @@ import logging
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar, overload
+from typing import Any
 
 from numpy.typing import NDArray
 
 from holodeck.errors import TableNotFoundError
 from holodeck.lib.contracts import Claim, ContextClaim
-from holodeck.lib.documents import Place
 from holodeck.lib.graphrag.foreign import ForeignIndex
 from holodeck.lib.graphrag.graph_index import PROMPTS_FILE, GraphIndex
 from holodeck.lib.graphrag.links import Links
@@ -33,9 +32,12 @@ from holodeck.lib.graphrag.opened_tables import (
 from holodeck.lib.graphrag.prompts import SEARCH_PROMPTS, read_prompts
 from holodeck.lib.graphrag.search_words import Names, SearchWords
 from holodeck.lib.graphrag.spread import Spread
-from holodeck.lib.graphrag.storage import DERIVED_FILE, GraphRAGStorage
+from holodeck.lib.graphrag.storage import GraphRAGStorage
 from holodeck.lib.graphrag.write_context import TokenCounts
 from holodeck.lib.indexes.arrays import Arrays, map_arrays, write_arrays
+from holodeck.lib.indexes.derived import open_derived
+from holodeck.lib.indexes.files import DERIVED_FILE, mark_sizes
+from holodeck.lib.indexes.places import Places
 from holodeck.lib.indexes.texts import Texts
 from holodeck.lib.ranking.vectors import Vectors
 from holodeck.lib.ranking.words import WordIndex
@@ -53,8 +55,6 @@ DERIVED_VERSION = "2"
 """Raised when the same tables give other arrays."""
 
 logger = logging.getLogger(__name__)
-
-Item = TypeVar("Item")
 
 
 def open_index(tables: Path, vectors: Path, derived: Path | None = None) -> GraphIndex:
@@ -76,17 +76,7 @@ def open_index(tables: Path, vectors: Path, derived: Path | None = None) -> Grap
     if derived is None:
         return _index(_derive(tables, vectors), _prompts(tables))
     about = _about(tables, vectors)
-    arrays = map_arrays(derived, about)
-    if arrays is None:
-        if derived.exists():
-            logger.warning("%s does not fit its tables or is damaged: making it again", derived)
-        arrays = _derive(tables, vectors)
-        try:
-            write_arrays(derived, arrays, about)
-        except OSError as error:
-            logger.warning("%s cannot be written (%s): searching from memory", derived, error)
-        else:
-            arrays = map_arrays(derived, about) or arrays
+    arrays = open_derived(derived, about, lambda: _derive(tables, vectors), map_arrays)
     return _index(arrays, _prompts(tables))
 
 
@@ -165,57 +155,8 @@ def _about(tables: Path, vectors: Path) -> dict[str, str]:
             digest.update(stream.read())
     for folder in (vectors, tables / "lancedb"):
         if folder.is_dir():
-            for path in sorted(folder.glob("*.lance/data/*")):
-                digest.update(f"{path.relative_to(folder)}:{path.stat().st_size}:".encode())
+            digest.update(mark_sizes(folder, folder.glob("*.lance/data/*")))
     return {"version": DERIVED_VERSION, "tables": digest.hexdigest()}
-
-
-class _Rows(Sequence[Item]):
-    """A sequence that makes its items when they are asked for."""
-
-    def __init__(self, count: int) -> None:
-        self._count = count
-
-    def __len__(self) -> int:
-        return self._count
-
-    def _item(self, row: int) -> Item:
-        raise NotImplementedError
-
-    @overload
-    def __getitem__(self, row: int) -> Item: ...
-    @overload
-    def __getitem__(self, row: slice) -> Sequence[Item]: ...
-    def __getitem__(self, row: int | slice) -> Item | Sequence[Item]:
-        if isinstance(row, slice):
-            return [self._item(each) for each in range(*row.indices(self._count))]
-        if not 0 <= row < self._count:
-            raise IndexError(row)
-        return self._item(row)
-
-
-class _Places(_Rows[tuple[Place, ...]]):
-    """Where each text unit stands."""
-
-    def __init__(self, arrays: Arrays) -> None:
-        super().__init__(len(arrays["starts"]) - 1)
-        self._arrays = arrays
-        self._paths = Texts(arrays["paths"], arrays["paths_ends"])
-
-    def _item(self, row: int) -> tuple[Place, ...]:
-        start, end = self._arrays["starts"][row : row + 2].tolist()
-        columns = (self._arrays[name][start:end].tolist() for name in _PLACE_COLUMNS)
-        return tuple(
-            Place(
-                path=self._paths[path],
-                page=None if page < 0 else page,
-                row=None if record < 0 else record,
-            )
-            for path, page, record in zip(*columns, strict=True)
-        )
-
-
-_PLACE_COLUMNS = ("path_rows", "pages", "records")
 
 
 class _Claims(Mapping[int, Sequence[ContextClaim]]):
@@ -287,7 +228,7 @@ def _index(arrays: Arrays, prompts: Mapping[str, str]) -> GraphIndex:
             texts=_texts(arrays, "units.texts"),
             lengths=arrays["units.lengths"],
             edges=_links(_part(arrays, "stated")),
-            places=_Places(_part(arrays, "places")),
+            places=Places(_part(arrays, "places")),
         ),
         claims=_Claims(_part(arrays, "claims")),
         claim_units=_claim_units(_part(arrays, "claims")),

@@ -17,10 +17,10 @@ from holodeck.lib.contracts import Entity, Extraction, Relationship
 from holodeck.lib.graphrag.names import absurdity, name_key, tidy_name
 from holodeck.lib.graphrag.odd_records import find_odd_records
 from holodeck.lib.graphrag.records import RawRecord, find_records
-from holodeck.lib.graphrag.untrusted import Neutraliser, restored
 from holodeck.lib.graphrag.weights import split_weight
 from holodeck.lib.replies.marks import end_marker, without_end_marker
 from holodeck.lib.replies.reply_text import ReplyForm, answer_of, read_answer
+from holodeck.lib.replies.untrusted import Neutraliser, restored
 
 __all__ = [
     "ParsedReply",

@@ -11,9 +11,9 @@ from holodeck.lib.contracts import Claim, FoundClaims
 from holodeck.lib.graphrag.names import absurdity, name_key, tidy_name
 from holodeck.lib.graphrag.parse import prose
 from holodeck.lib.graphrag.records import closed_body, split_fields, surplus, without_brackets
-from holodeck.lib.graphrag.untrusted import Neutraliser, restored
 from holodeck.lib.replies.marks import DELIMITER, end_marker, without_end_marker
 from holodeck.lib.replies.reply_text import ReplyForm, read_answer
+from holodeck.lib.replies.untrusted import Neutraliser, restored
 
 __all__ = ["ClaimReader", "ParsedClaims", "join_claims"]
 

@@ -11,8 +11,8 @@ from typing import Any
 from holodeck.errors import ProviderError
 from holodeck.lib.contracts import ChatReply, Finding, Report
 from holodeck.lib.graphrag.accept import Complaint, about_text
-from holodeck.lib.graphrag.untrusted import restored
 from holodeck.lib.replies.json_reply import json_object, plain_keys, read_json
+from holodeck.lib.replies.untrusted import restored
 
 __all__ = ["about_report", "json_object", "parse_report"]
 

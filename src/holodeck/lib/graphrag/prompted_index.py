@@ -33,10 +33,10 @@ from holodeck.lib.graphrag.parse_claims import ClaimReader, ParsedClaims, join_c
 from holodeck.lib.graphrag.parse_report import about_report, parse_report
 from holodeck.lib.graphrag.prompts import Template
 from holodeck.lib.graphrag.summarize import SUMMARY_INPUT_TOKENS
-from holodeck.lib.graphrag.untrusted import DATA_NOTICE, Neutraliser, restored
 from holodeck.lib.graphrag.values import REPORT_WORDS
 from holodeck.lib.graphrag.write_context import report_context
 from holodeck.lib.replies.reply_text import ReplyForm, answer_of
+from holodeck.lib.replies.untrusted import DATA_NOTICE, Neutraliser, restored
 from holodeck.lib.tokens import count_tokens
 from holodeck.models.llm import ModelSettings
 

@@ -23,6 +23,7 @@ from holodeck.lib.contracts import BuildAccount
 from holodeck.lib.documents import OWN_FOLDER_MARK
 from holodeck.lib.foreign_tables import OLD_PREFIX, find_foreign_tables, table_files
 from holodeck.lib.graphrag.foreign import ForeignIndex, find_foreign
+from holodeck.lib.indexes.files import DERIVED_FILE
 from holodeck.lib.indexes.folder import IndexFolder
 from holodeck.lib.indexes.leases import Lease, NoLease
 from holodeck.lib.indexes.record import IndexRecord
@@ -36,10 +37,7 @@ if TYPE_CHECKING:
 
     from holodeck.models.tool import VectorstoreTool
 
-__all__ = ["DERIVED_FILE", "GraphRAGStorage", "IndexMetadata"]
-
-DERIVED_FILE = "search.arrays"
-"""What a search works on, beside the tables of our own generations."""
+__all__ = ["GraphRAGStorage", "IndexMetadata"]
 
 ENTITY_VECTORS = "entity_description.lance"
 

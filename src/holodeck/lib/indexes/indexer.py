@@ -36,6 +36,7 @@ from holodeck.lib.indexes.text_units import prepare
 from holodeck.lib.indexes.threads import to_its_end
 from holodeck.lib.indexes.time_budget import in_time
 from holodeck.lib.preflight import ask_models_once
+from holodeck.lib.quantities import counts_in_words
 from holodeck.lib.readers.options import read_options
 from holodeck.lib.readers.source import read_source
 from holodeck.lib.resources import ResolvedTool, Resources
@@ -260,8 +261,7 @@ class Indexer(IndexState[Record]):
         return record
 
     def _published_counts(self) -> str:
-        counts = self._folder.published().counts
-        return ", ".join(f"{count:,} {name}" for name, count in counts.items())
+        return counts_in_words(self._folder.published().counts)
 
     def _check_space(self, corpus: Corpus) -> None:
         record = self._folder.record()

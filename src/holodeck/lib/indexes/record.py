@@ -7,7 +7,7 @@ import logging
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
@@ -96,11 +96,20 @@ def read_record(path: Path, parse: Callable[[Mapping[str, Any]], Record]) -> Rec
     except (FileNotFoundError, NotADirectoryError):
         return None
     except (OSError, ValueError, TypeError, AttributeError, KeyError, RecursionError) as error:
-        logger.warning(
-            "%s is not an index record of ours (%s): it counts as no index",
-            path,
-            type(error).__name__,
-        )
+        _warn_of_damage(path, _changed_at(path), type(error).__name__)
+        return None
+
+
+@lru_cache(maxsize=64)
+def _warn_of_damage(path: Path, changed_at: int | None, why: str) -> None:
+    """Say it once for each state of the file: a command reads a record again and again."""
+    logger.warning("%s is not an index record of ours (%s): it counts as no index", path, why)
+
+
+def _changed_at(path: Path) -> int | None:
+    try:
+        return path.stat().st_mtime_ns
+    except OSError:
         return None
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
-from typing import overload
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Finder", "Texts", "text_marks"]
+from holodeck.lib.indexes.checked_arrays import CheckedArrays
+
+__all__ = ["Finder", "Texts", "text_arrays", "text_at", "text_marks"]
 
 Marks = NDArray[np.uint64]
 
@@ -63,6 +65,18 @@ class Texts(Sequence[str]):
     def sizes(self) -> NDArray[np.int64]:
         """Bytes of each text."""
         return np.diff(self.ends, prepend=0)
+
+
+def text_arrays(name: str, texts: Iterable[str]) -> dict[str, NDArray[Any]]:
+    """Return texts as the arrays ``name`` and ``name_ends``."""
+    found = Texts.of(texts)
+    return {name: found.content, f"{name}_ends": found.ends}
+
+
+def text_at(arrays: CheckedArrays, name: str, row: int) -> str:
+    """Return one of the texts that ``text_arrays`` put there; no other is read."""
+    ends = arrays.part(f"{name}_ends", max(row - 1, 0), row + 1).tolist()
+    return str(arrays.part(name, ends[0] if row else 0, ends[-1]).data, "utf-8")
 
 
 class Finder:

@@ -1,1 +1,1 @@
-"""What models write, read: thoughts and fences taken off, JSON found and mended."""
+"""What models read and write: given texts fenced, thoughts and fences off, JSON mended."""

@@ -11,7 +11,7 @@ import pytest
 from holodeck.errors import AuthenticationError, ContentFilterError, CostLimitError, ProviderError
 from holodeck.lib.contracts import ChatReply, CommunityContext, ContextEntity
 from holodeck.lib.graphrag.prompted_index import PromptedIndexSteps
-from holodeck.lib.graphrag.untrusted import DATA_NOTICE
+from holodeck.lib.replies.untrusted import DATA_NOTICE
 from holodeck.models.llm import ModelSettings
 from holodeck.testing import ScriptedChat
 

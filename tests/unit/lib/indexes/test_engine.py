@@ -253,7 +253,7 @@ async def test_a_build_has_a_log(tmp_path: Path) -> None:
             "read",
             "chunk (1)",
             "publish (1)",
-            "published: 1 files",
+            "published: 1 file",
         ],
         [
             "building the index of tool 'atlas': the documents changed",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -62,3 +63,17 @@ def test_a_failed_write_leaves_the_old_record(tmp_path: Path) -> None:
 
     assert read_record(path, parse) == "old"
     assert [file.name for file in tmp_path.iterdir()] == ["index.meta"]
+
+
+def test_a_damaged_record_is_told_once_for_each_damage(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A command that reads the record again and again warns once, and again when it changed."""
+    path = tmp_path / "index.meta"
+    path.write_text("{", encoding="utf-8")
+    for _ in range(3):
+        assert read_record(path, dict) is None
+    assert len(caplog.records) == 1
+    os.utime(path, ns=(1, 1))
+    assert read_record(path, dict) is None
+    assert len(caplog.records) == 2

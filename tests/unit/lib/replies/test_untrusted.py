@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from holodeck.lib.graphrag.prompts import fill
 from holodeck.lib.graphrag.records import split_fields
-from holodeck.lib.graphrag.untrusted import Neutraliser, restored
+from holodeck.lib.replies.untrusted import Neutraliser, restored
 
 pytestmark = pytest.mark.unit
 
