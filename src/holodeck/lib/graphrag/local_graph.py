@@ -13,27 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from holodeck.lib.contracts import (
-    AnswerContext,
-    ContextClaim,
-    ContextEntity,
-    ContextRelationship,
-    ContextReport,
-    ContextTextUnit,
-)
+from holodeck.lib.graphrag import local_sections as sections
 from holodeck.lib.graphrag.graph_index import GraphIndex
 from holodeck.lib.graphrag.links import Rows
 from holodeck.lib.graphrag.local_context import LocalQuestion, LocalSelection
-from holodeck.lib.graphrag.local_lines import (
-    CLAIMS,
-    EDGES,
-    ENTITIES,
-    REPORTS,
-    UNITS,
-    Section,
-    fill_section,
-    reordered,
-)
 from holodeck.lib.graphrag.values import LocalValues
 from holodeck.lib.ranking.fuse import best_rows, fuse, standard_scores
 from holodeck.lib.ranking.vectors import MEASURED, Vectors
@@ -156,15 +139,15 @@ def select_graph(index: GraphIndex, question: LocalQuestion, values: LocalValues
     claims = _claims(index, entities.rows, left - entities.tokens - edges.tokens)
     used = sum(each.tokens for each in (reports, entities, edges, claims) if each.rows)
     units = _units(index, relevance, budget - used - _JOINS)
-    sections = (reports, entities, edges, claims, units)
+    shown = (reports, entities, edges, claims, units)
     return LocalSelection(
-        context=AnswerContext(
-            text="\n\n".join(section.text for section in sections if section.rows),
-            reports=reports.records,
-            entities=entities.records,
-            relationships=edges.records,
-            claims=claims.records,
-            text_units=units.records,
+        context=sections.context_of(
+            "\n\n".join(section.text for section in shown if section.rows),
+            reports=reports,
+            entities=entities,
+            edges=edges,
+            claims=claims,
+            units=units,
         ),
         text_units=units.rows,
     )
@@ -174,9 +157,7 @@ _JOINS = 4
 """Tokens of the blank lines between the tables."""
 
 
-def _reports(
-    index: GraphIndex, level: int, relevance: Relevance, budget: int
-) -> Section[ContextReport]:
+def _reports(index: GraphIndex, level: int, relevance: Relevance, budget: int) -> sections.Reports:
     """Return the reports of the communities that the walk meets most."""
     finest = index.finest_communities(level)
     rows = best_rows(relevance.entities, _MET)
@@ -186,7 +167,7 @@ def _reports(
             met[number] = met.get(number, 0.0) + share
     numbers = sorted(met, key=lambda n: (-met[n], -index.reports.rank_of(n), n))
     record_of = index.reports.__getitem__
-    return fill_section(REPORTS, numbers, record_of, budget, index.token_counts, skip=True)
+    return sections.REPORTS.fill(numbers, record_of, budget, index.token_counts, skip=True)
 
 
 _MET = 100
@@ -195,11 +176,11 @@ _MET = 100
 
 def _entities(
     index: GraphIndex, relevance: Relevance, budget: int, values: LocalValues
-) -> Section[ContextEntity]:
+) -> sections.Entities:
     rows = best_rows(relevance.entities, 2 * values.entities)
     met = rows[relevance.entities[rows] > 0].tolist()
     record_of = index.entities.record
-    return fill_section(ENTITIES, met, record_of, budget, index.token_counts, skip=True)
+    return sections.ENTITIES.fill(met, record_of, budget, index.token_counts, skip=True)
 
 
 def _edges(
@@ -208,14 +189,14 @@ def _edges(
     relevance: Relevance,
     budget: int,
     values: LocalValues,
-) -> Section[ContextRelationship]:
+) -> sections.Edges:
     """Return relationships of the entities, those first whose two ends the walk meets."""
     of_each = [index.entities.edges.of(row) for row in entities]
     rows = np.unique(np.concatenate(of_each)) if of_each else np.zeros(0, dtype=np.int64)
     edges = index.edges
     worth = np.sqrt(_met(relevance, edges.sources[rows]) * _met(relevance, edges.targets[rows]))
     best = rows[best_rows(worth, values.relationships * len(entities))].tolist()
-    return fill_section(EDGES, best, edges.record, budget, index.token_counts, skip=True)
+    return sections.EDGES.fill(best, edges.record, budget, index.token_counts, skip=True)
 
 
 def _met(relevance: Relevance, ends: Rows) -> Scores:
@@ -224,18 +205,20 @@ def _met(relevance: Relevance, ends: Rows) -> Scores:
     return np.where(ends < count, relevance.entities[np.minimum(ends, count - 1)], 0.0)
 
 
-def _claims(index: GraphIndex, entities: Iterable[int], budget: int) -> Section[ContextClaim]:
+def _claims(index: GraphIndex, entities: Iterable[int], budget: int) -> sections.Claims:
     claims = [claim for row in entities for claim in index.claims.get(row, ())]
     places, record_of = range(len(claims)), claims.__getitem__
-    return fill_section(CLAIMS, places, record_of, budget, index.token_counts, skip=True)
+    return sections.CLAIMS.fill(places, record_of, budget, index.token_counts, skip=True)
 
 
-def _units(index: GraphIndex, relevance: Relevance, budget: int) -> Section[ContextTextUnit]:
+def _units(index: GraphIndex, relevance: Relevance, budget: int) -> sections.Units:
     """Return the text units that are worth most for their length, most relevant first."""
     rows, record_of = _by_worth(index, relevance), index.text_units.record
-    chosen = fill_section(UNITS, rows, record_of, budget, index.token_counts, skip=True)
+    chosen = sections.UNITS.fill(rows, record_of, budget, index.token_counts, skip=True)
     order = fuse(relevance.units, relevance.likeness)
-    return reordered(UNITS, chosen, sorted(chosen.rows, key=lambda row: (-order.item(row), row)))
+    return sections.UNITS.reorder(
+        chosen, sorted(chosen.rows, key=lambda row: (-order.item(row), row))
+    )
 
 
 def _by_worth(index: GraphIndex, relevance: Relevance) -> Iterator[int]:

@@ -17,26 +17,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from holodeck.lib.contracts import (
-    AnswerContext,
-    ContextClaim,
-    ContextEntity,
-    ContextRelationship,
-    ContextReport,
-    ContextTextUnit,
-)
+from holodeck.lib.contracts import ContextRelationship
+from holodeck.lib.graphrag import local_sections as sections
 from holodeck.lib.graphrag.graph_index import GraphIndex
 from holodeck.lib.graphrag.local_context import LocalQuestion, LocalSelection
-from holodeck.lib.graphrag.local_lines import (
-    CLAIMS,
-    EDGES,
-    ENTITIES,
-    REPORTS,
-    UNITS,
-    Section,
-    Table,
-    fill_section,
-)
 from holodeck.lib.graphrag.values import LocalValues
 from holodeck.lib.graphrag.write_context import report_rows
 
@@ -46,8 +30,8 @@ OVERSAMPLE = 2
 """The library looks at twice the configured number of entities and keeps them all."""
 NO_REPORT_FITS = "[]"
 """What the library writes where reports were found and none fits: its empty list, as text."""
-NOTHING: Section[Any] = Section()  # Any: it holds no record of any kind
-LOWER_CLAIMS = replace(CLAIMS, name="claims")
+NOTHING: sections.Section[Any] = sections.Section()  # Any: it holds no record of any kind
+LOWER_CLAIMS = replace(sections.CLAIMS, name="claims")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,10 +42,10 @@ class _LinkedEdge:
     links: int | str
 
 
-LINKED_EDGES = Table[_LinkedEdge](
-    name=EDGES.name,
-    columns=(*EDGES.columns, "links"),
-    line=lambda linked: f"{EDGES.line(linked.edge)[:-1]}|{linked.links}\n",
+LINKED_EDGES = sections.Table[_LinkedEdge](
+    name=sections.EDGES.name,
+    columns=(*sections.EDGES.columns, "links"),
+    line=lambda linked: f"{sections.EDGES.line(linked.edge)[:-1]}|{linked.links}\n",
 )
 
 
@@ -75,15 +59,15 @@ def select_library(
     graph_share = 1 - values.community_share - values.text_unit_share
     graph = _graph(index, entities, int(tokens * graph_share), values)
     units = _text_units(index, entities, int(tokens * values.text_unit_share))
-    sections = (reports.text, graph.text, units.text)
+    shown = (reports.text, graph.text, units.text)
     return LocalSelection(
-        context=AnswerContext(
-            text="\n\n".join(section for section in sections if section.strip()),
-            reports=reports.records,
-            entities=graph.entities.records,
-            relationships=graph.edges.records,
-            claims=graph.claims.records,
-            text_units=units.records,
+        context=sections.context_of(
+            "\n\n".join(section for section in shown if section.strip()),
+            reports=reports,
+            entities=graph.entities,
+            edges=graph.edges,
+            claims=graph.claims,
+            units=units,
         ),
         text_units=units.rows,
     )
@@ -98,7 +82,7 @@ def _nearest_entities(index: GraphIndex, question: LocalQuestion, values: LocalV
 
 def _reports(
     index: GraphIndex, entities: Sequence[int], level: int, budget: float
-) -> Section[ContextReport]:
+) -> sections.Reports:
     """Return the reports of all levels 0..level; those of most entities first, then by rank."""
     usable = index.reported_communities(level)
     if not entities or not usable:
@@ -111,9 +95,9 @@ def _reports(
     found = [number for number in matches if number in usable]
     found.sort(key=lambda number: (matches[number], index.reports[number].rank), reverse=True)
     record_of = index.reports.__getitem__
-    section = fill_section(REPORTS, found, record_of, int(budget), index.token_counts)
+    section = sections.REPORTS.fill(found, record_of, int(budget), index.token_counts)
     if not section.rows:
-        return Section(text=NO_REPORT_FITS)
+        return sections.Section(text=NO_REPORT_FITS)
     # Counted as plain lines, written as quoted ones.
     return replace(section, text=f"-----Reports-----\n{report_rows(section.records)}")
 
@@ -123,9 +107,9 @@ class _Graph:
     """Entities, relationships and claims of a context."""
 
     text: str = ""
-    entities: Section[ContextEntity] = NOTHING
-    edges: Section[ContextRelationship] = NOTHING
-    claims: Section[ContextClaim] = NOTHING
+    entities: sections.Entities = NOTHING
+    edges: sections.Edges = NOTHING
+    claims: sections.Claims = NOTHING
 
 
 def _graph(index: GraphIndex, entities: Sequence[int], budget: int, values: LocalValues) -> _Graph:
@@ -133,7 +117,7 @@ def _graph(index: GraphIndex, entities: Sequence[int], budget: int, values: Loca
     if not entities:
         return _Graph()
     record_of, counts = index.entities.record, index.token_counts
-    first = fill_section(ENTITIES, entities, record_of, budget, counts)
+    first = sections.ENTITIES.fill(entities, record_of, budget, counts)
     kept = _Graph(text=f"{first.text}\n\n", entities=first)
     relationships = _Relationships(index=index, per_entity=values.relationships)
     for count in range(1, len(entities) + 1):
@@ -151,12 +135,12 @@ def _graph(index: GraphIndex, entities: Sequence[int], budget: int, values: Loca
     return kept
 
 
-def _claims(index: GraphIndex, entities: Sequence[int], budget: int) -> Section[ContextClaim]:
+def _claims(index: GraphIndex, entities: Sequence[int], budget: int) -> sections.Claims:
     if not index.claims:
         return NOTHING
     claims = [claim for row in entities for claim in index.claims.get(row, ())]
     places = range(len(claims))
-    return fill_section(LOWER_CLAIMS, places, claims.__getitem__, budget, index.token_counts)
+    return LOWER_CLAIMS.fill(places, claims.__getitem__, budget, index.token_counts)
 
 
 @dataclass(kw_only=True)
@@ -172,7 +156,7 @@ class _Relationships:
     per_entity: int
     links: dict[int, int] = field(default_factory=dict)
 
-    def section(self, entities: Sequence[int], budget: int) -> Section[ContextRelationship]:
+    def section(self, entities: Sequence[int], budget: int) -> sections.Edges:
         """Return the table of the relationships that fit; nothing when there are none."""
         rows = self._ordered(np.asarray(entities))
         if not len(rows):
@@ -180,10 +164,12 @@ class _Relationships:
         counts = self.index.token_counts
         # The first relationship alone decides whether the table has a column for links.
         if int(rows[0]) not in self.links:
-            return fill_section(EDGES, rows.tolist(), self._record_of, budget, counts)
-        linked = fill_section(LINKED_EDGES, rows.tolist(), self._linked, budget, counts)
+            return sections.EDGES.fill(rows.tolist(), self._record_of, budget, counts)
+        linked = LINKED_EDGES.fill(rows.tolist(), self._linked, budget, counts)
         records = tuple(each.edge for each in linked.records)
-        return Section(text=linked.text, rows=linked.rows, records=records, tokens=linked.tokens)
+        return sections.Section(
+            text=linked.text, rows=linked.rows, records=records, tokens=linked.tokens
+        )
 
     @cached_property
     def _record_of(self) -> Callable[[int], ContextRelationship]:
@@ -227,16 +213,14 @@ class _Relationships:
         return np.bincount(pairs // width, minlength=len(ends))[place]
 
 
-def _text_units(
-    index: GraphIndex, entities: Sequence[int], budget: int
-) -> Section[ContextTextUnit]:
+def _text_units(index: GraphIndex, entities: Sequence[int], budget: int) -> sections.Units:
     """Return the text units of the entities in turn, those with most of its relationships first."""
     if not entities or not len(index.text_units):
         return NOTHING
     ordered = list(_ordered_units(index, entities, budget))
     if not ordered:
         return NOTHING
-    return fill_section(UNITS, ordered, index.text_units.record, budget, index.token_counts)
+    return sections.UNITS.fill(ordered, index.text_units.record, budget, index.token_counts)
 
 
 def _ordered_units(index: GraphIndex, entities: Sequence[int], budget: int) -> Iterator[int]:

@@ -21,7 +21,7 @@ from holodeck.lib.contracts import Claim, ContextClaim
 from holodeck.lib.graphrag.foreign import ForeignIndex
 from holodeck.lib.graphrag.graph_index import PROMPTS_FILE, GraphIndex
 from holodeck.lib.graphrag.links import Links
-from holodeck.lib.graphrag.local_lines import known_counts, line_tokens
+from holodeck.lib.graphrag.local_sections import known_counts, line_tokens
 from holodeck.lib.graphrag.opened_tables import (
     Communities,
     Edges,

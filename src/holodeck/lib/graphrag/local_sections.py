@@ -1,4 +1,4 @@
-"""Records → the tables of a local context, in the library's form."""
+"""Records → the sections of a local context: tables in the library's form, within a budget."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
 from holodeck.lib.contracts import (
+    AnswerContext,
     ContextClaim,
     ContextEntity,
     ContextRelationship,
@@ -29,15 +30,34 @@ __all__ = [
     "ENTITIES",
     "REPORTS",
     "UNITS",
+    "Claims",
+    "Edges",
+    "Entities",
+    "Reports",
     "Section",
     "Table",
-    "fill_section",
+    "Units",
+    "context_of",
     "known_counts",
     "line_tokens",
-    "reordered",
 ]
 
 Record = TypeVar("Record")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Section(Generic[Record]):
+    """A table of a context: its text and the records that it shows.
+
+    Attributes:
+        rows: Of the records, where they are looked up.
+        tokens: Of the text.
+    """
+
+    text: str = ""
+    rows: tuple[int, ...] = ()
+    records: tuple[Record, ...] = ()
+    tokens: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,79 +87,85 @@ class Table(Generic[Record]):
         """Tokens of what stands over the lines."""
         return count_tokens(self.top)
 
+    def fill(
+        self,
+        rows: Iterable[int],
+        record_of: Callable[[int], Record],
+        budget: int,
+        counts: TokenCounts,
+        *,
+        skip: bool = False,
+    ) -> Section[Record]:
+        """Return the section of the leading records that fit ``budget`` tokens, its top among them.
 
-@dataclass(frozen=True, kw_only=True)
-class Section(Generic[Record]):
-    """A table of a context: its text and the records that it shows.
+        Args:
+            rows: Of the records; no more are asked for than are looked at.
+            record_of: Row → record.
+            budget: Tokens.
+            counts: Tokens of the lines that were seen before.
+            skip: Pass over a line that does not fit, instead of ending there.
+        """
+        known = counts.known(self.key)
+        used = self.top_tokens
+        chosen: list[int] = []
+        misses = 0
+        for row in rows:
+            if known is None:
+                size = counts.of(self.key, row, self.line(record_of(row)))
+            else:
+                size = int(known[row])
+            if used + size > budget:
+                misses += 1
+                if skip and misses < _MISSES:
+                    continue
+                break
+            used += size
+            chosen.append(row)
+        return self._section(chosen, record_of, used)
 
-    Attributes:
-        rows: Of the records, where they are looked up.
-        tokens: Of the text.
-    """
+    def reorder(self, section: Section[Record], rows: Iterable[int]) -> Section[Record]:
+        """Return a section with its records in the order of ``rows``."""
+        records = dict(zip(section.rows, section.records, strict=True))
+        return self._section(rows, records.__getitem__, section.tokens)
 
-    text: str = ""
-    rows: tuple[int, ...] = ()
-    records: tuple[Record, ...] = ()
-    tokens: int = 0
-
-
-def fill_section(
-    table: Table[Record],
-    rows: Iterable[int],
-    record_of: Callable[[int], Record],
-    budget: int,
-    counts: TokenCounts,
-    *,
-    skip: bool = False,
-) -> Section[Record]:
-    """Return the table of the leading records that fit ``budget`` tokens, its top among them.
-
-    Args:
-        table: Its kind.
-        rows: Of the records; no more are asked for than are looked at.
-        record_of: Row → record.
-        budget: Tokens.
-        counts: Tokens of the lines that were seen before.
-        skip: Pass over a line that does not fit, instead of ending there.
-    """
-    known = counts.known(table.key)
-    used = table.top_tokens
-    chosen: list[int] = []
-    misses = 0
-    for row in rows:
-        if known is None:
-            size = counts.of(table.key, row, table.line(record_of(row)))
-        else:
-            size = int(known[row])
-        if used + size > budget:
-            misses += 1
-            if skip and misses < _MISSES:
-                continue
-            break
-        used += size
-        chosen.append(row)
-    return _section(table, chosen, record_of, used)
-
-
-def reordered(
-    table: Table[Record], section: Section[Record], rows: Iterable[int]
-) -> Section[Record]:
-    """Return a section with its records in the order of ``rows``."""
-    records = dict(zip(section.rows, section.records, strict=True))
-    return _section(table, rows, records.__getitem__, section.tokens)
-
-
-def _section(
-    table: Table[Record], rows: Iterable[int], record_of: Callable[[int], Record], tokens: int
-) -> Section[Record]:
-    shown = tuple(rows)
-    records = tuple(map(record_of, shown))
-    text = table.top + "".join(map(table.line, records))
-    return Section(text=text, rows=shown, records=records, tokens=tokens)
+    def _section(
+        self, rows: Iterable[int], record_of: Callable[[int], Record], tokens: int
+    ) -> Section[Record]:
+        shown = tuple(rows)
+        records = tuple(map(record_of, shown))
+        text = self.top + "".join(map(self.line, records))
+        return Section(text=text, rows=shown, records=records, tokens=tokens)
 
 
 _MISSES = 20
 """Records that do not fit, after which no smaller one is looked for."""
+
+
+Claims = Section[ContextClaim]
+Edges = Section[ContextRelationship]
+Entities = Section[ContextEntity]
+Reports = Section[ContextReport]
+Units = Section[ContextTextUnit]
+
+
+def context_of(
+    text: str,
+    *,
+    reports: Reports,
+    entities: Entities,
+    edges: Edges,
+    claims: Claims,
+    units: Units,
+) -> AnswerContext:
+    """Return a context with the records that its text shows."""
+    return AnswerContext(
+        text=text,
+        reports=reports.records,
+        entities=entities.records,
+        relationships=edges.records,
+        claims=claims.records,
+        text_units=units.records,
+    )
 
 
 def _report_line(report: ContextReport) -> str:
@@ -214,7 +240,7 @@ def line_tokens(index: GraphIndex) -> dict[str, NDArray[np.int32]]:
 def known_counts(
     tokens: Mapping[str, NDArray[np.int32]], reports: Iterable[int]
 ) -> dict[str, Mapping[int, int] | NDArray[np.int32]]:
-    """Return what ``line_tokens`` said, by the tables that ``fill_section`` fills."""
+    """Return what ``line_tokens`` said, by the tables that ``Table.fill`` fills."""
     return {
         ENTITIES.key: tokens["entities"],
         EDGES.key: tokens["edges"],
