@@ -45,6 +45,7 @@ from holodeck.lib.ranking.words import WordIndex
 __all__ = [
     "DERIVED_FILE",
     "derive_index",
+    "derive_places",
     "open_foreign",
     "open_generation",
     "open_index",
@@ -124,6 +125,25 @@ def derive_index(tables: Path, vectors: Path) -> None:
         TableNotFoundError: A table is missing or damaged.
     """
     write_arrays(tables / DERIVED_FILE, _derive(tables, vectors), _about(tables, vectors))
+
+
+def derive_places(tables: Path, vectors: Path, like: tuple[Path, Path]) -> None:
+    """Do as ``derive_index`` for tables that are those of another generation but for the places.
+
+    Args:
+        tables: Folder of the tables.
+        vectors: Folder of the vectors.
+        like: The folders of the other generation.
+    """
+    arrays = map_arrays(like[0] / DERIVED_FILE, _about(*like))
+    if arrays is None:
+        derive_index(tables, vectors)
+        return
+    from holodeck.lib.graphrag.derive import unit_places
+
+    places = unit_places(tables, _texts(arrays, "units.ids"))
+    placed = {f"places.{name}": array for name, array in places.items()}
+    write_arrays(tables / DERIVED_FILE, {**arrays, **placed}, _about(tables, vectors))
 
 
 def _derive(tables: Path, vectors: Path) -> Arrays:
