@@ -12,30 +12,32 @@ import logging
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar, overload
+from typing import Any
 
 from numpy.typing import NDArray
 
 from holodeck.errors import TableNotFoundError
-from holodeck.lib.contracts import Claim, ContextClaim, ContextReport
-from holodeck.lib.documents import Place
+from holodeck.lib.contracts import Claim, ContextClaim
 from holodeck.lib.graphrag.foreign import ForeignIndex
-from holodeck.lib.graphrag.graph_index import (
-    PROMPTS_FILE,
+from holodeck.lib.graphrag.graph_index import PROMPTS_FILE, GraphIndex
+from holodeck.lib.graphrag.links import Links
+from holodeck.lib.graphrag.local_sections import known_counts, line_tokens
+from holodeck.lib.graphrag.opened_tables import (
     Communities,
     Edges,
     Entities,
-    GraphIndex,
+    Reports,
     TextUnits,
 )
-from holodeck.lib.graphrag.links import Links
-from holodeck.lib.graphrag.local_lines import known_counts, line_tokens
 from holodeck.lib.graphrag.prompts import SEARCH_PROMPTS, read_prompts
 from holodeck.lib.graphrag.search_words import Names, SearchWords
 from holodeck.lib.graphrag.spread import Spread
-from holodeck.lib.graphrag.storage import DERIVED_FILE, GraphRAGStorage
+from holodeck.lib.graphrag.storage import GraphRAGStorage
 from holodeck.lib.graphrag.write_context import TokenCounts
 from holodeck.lib.indexes.arrays import Arrays, map_arrays, write_arrays
+from holodeck.lib.indexes.derived import open_derived
+from holodeck.lib.indexes.files import DERIVED_FILE, mark_sizes
+from holodeck.lib.indexes.places import Places
 from holodeck.lib.indexes.texts import Texts
 from holodeck.lib.ranking.vectors import Vectors
 from holodeck.lib.ranking.words import WordIndex
@@ -43,6 +45,7 @@ from holodeck.lib.ranking.words import WordIndex
 __all__ = [
     "DERIVED_FILE",
     "derive_index",
+    "derive_places",
     "open_foreign",
     "open_generation",
     "open_index",
@@ -53,8 +56,6 @@ DERIVED_VERSION = "2"
 """Raised when the same tables give other arrays."""
 
 logger = logging.getLogger(__name__)
-
-Item = TypeVar("Item")
 
 
 def open_index(tables: Path, vectors: Path, derived: Path | None = None) -> GraphIndex:
@@ -76,17 +77,7 @@ def open_index(tables: Path, vectors: Path, derived: Path | None = None) -> Grap
     if derived is None:
         return _index(_derive(tables, vectors), _prompts(tables))
     about = _about(tables, vectors)
-    arrays = map_arrays(derived, about)
-    if arrays is None:
-        if derived.exists():
-            logger.warning("%s does not fit its tables or is damaged: making it again", derived)
-        arrays = _derive(tables, vectors)
-        try:
-            write_arrays(derived, arrays, about)
-        except OSError as error:
-            logger.warning("%s cannot be written (%s): searching from memory", derived, error)
-        else:
-            arrays = map_arrays(derived, about) or arrays
+    arrays = open_derived(derived, about, lambda: _derive(tables, vectors), map_arrays)
     return _index(arrays, _prompts(tables))
 
 
@@ -136,6 +127,25 @@ def derive_index(tables: Path, vectors: Path) -> None:
     write_arrays(tables / DERIVED_FILE, _derive(tables, vectors), _about(tables, vectors))
 
 
+def derive_places(tables: Path, vectors: Path, like: tuple[Path, Path]) -> None:
+    """Do as ``derive_index`` for tables that are those of another generation but for the places.
+
+    Args:
+        tables: Folder of the tables.
+        vectors: Folder of the vectors.
+        like: The folders of the other generation.
+    """
+    arrays = map_arrays(like[0] / DERIVED_FILE, _about(*like))
+    if arrays is None:
+        derive_index(tables, vectors)
+        return
+    from holodeck.lib.graphrag.derive import unit_places
+
+    places = unit_places(tables, _texts(arrays, "units.ids"))
+    placed = {f"places.{name}": array for name, array in places.items()}
+    write_arrays(tables / DERIVED_FILE, {**arrays, **placed}, _about(tables, vectors))
+
+
 def _derive(tables: Path, vectors: Path) -> Arrays:
     # Here and not above: what reads tables takes long to import, and a prepared index needs none.
     from holodeck.lib.graphrag.derive import derive_arrays
@@ -165,57 +175,8 @@ def _about(tables: Path, vectors: Path) -> dict[str, str]:
             digest.update(stream.read())
     for folder in (vectors, tables / "lancedb"):
         if folder.is_dir():
-            for path in sorted(folder.glob("*.lance/data/*")):
-                digest.update(f"{path.relative_to(folder)}:{path.stat().st_size}:".encode())
+            digest.update(mark_sizes(folder, folder.glob("*.lance/data/*")))
     return {"version": DERIVED_VERSION, "tables": digest.hexdigest()}
-
-
-class _Rows(Sequence[Item]):
-    """A sequence that makes its items when they are asked for."""
-
-    def __init__(self, count: int) -> None:
-        self._count = count
-
-    def __len__(self) -> int:
-        return self._count
-
-    def _item(self, row: int) -> Item:
-        raise NotImplementedError
-
-    @overload
-    def __getitem__(self, row: int) -> Item: ...
-    @overload
-    def __getitem__(self, row: slice) -> Sequence[Item]: ...
-    def __getitem__(self, row: int | slice) -> Item | Sequence[Item]:
-        if isinstance(row, slice):
-            return [self._item(each) for each in range(*row.indices(self._count))]
-        if not 0 <= row < self._count:
-            raise IndexError(row)
-        return self._item(row)
-
-
-class _Places(_Rows[tuple[Place, ...]]):
-    """Where each text unit stands."""
-
-    def __init__(self, arrays: Arrays) -> None:
-        super().__init__(len(arrays["starts"]) - 1)
-        self._arrays = arrays
-        self._paths = Texts(arrays["paths"], arrays["paths_ends"])
-
-    def _item(self, row: int) -> tuple[Place, ...]:
-        start, end = self._arrays["starts"][row : row + 2].tolist()
-        columns = (self._arrays[name][start:end].tolist() for name in _PLACE_COLUMNS)
-        return tuple(
-            Place(
-                path=self._paths[path],
-                page=None if page < 0 else page,
-                row=None if record < 0 else record,
-            )
-            for path, page, record in zip(*columns, strict=True)
-        )
-
-
-_PLACE_COLUMNS = ("path_rows", "pages", "records")
 
 
 class _Claims(Mapping[int, Sequence[ContextClaim]]):
@@ -249,48 +210,6 @@ class _Claims(Mapping[int, Sequence[ContextClaim]]):
 _CLAIM_FIELDS = tuple(Claim.__dataclass_fields__)
 
 
-class _Reports(Mapping[int, ContextReport]):
-    """Community number → report; each is made once.
-
-    Args:
-        arrays: Their columns; ``batched``, where it is there, holds their tokens.
-    """
-
-    def __init__(self, arrays: Arrays) -> None:
-        self._rows = {number: row for row, number in enumerate(arrays["numbers"].tolist())}
-        self._ranks: NDArray[Any] = arrays["ranks"]
-        self._titles = _texts(arrays, "titles")
-        self._contents = _texts(arrays, "contents")
-        self._summaries = _texts(arrays, "summaries")
-        self._tokens = arrays.get("batched")
-        self._made: dict[int, ContextReport] = {}
-
-    def __len__(self) -> int:
-        return len(self._rows)
-
-    def __iter__(self) -> Iterator[int]:
-        return iter(self._rows)
-
-    def __contains__(self, number: object) -> bool:
-        return number in self._rows
-
-    def __getitem__(self, number: int) -> ContextReport:
-        if number not in self._made:
-            self._made[number] = self._make(number)
-        return self._made[number]
-
-    def _make(self, number: int) -> ContextReport:
-        row = self._rows[number]
-        return ContextReport(
-            number=number,
-            title=self._titles[row],
-            content=self._contents[row],
-            rank=float(self._ranks[row]),
-            summary=self._summaries[row],
-            tokens=0 if self._tokens is None else int(self._tokens[row]),
-        )
-
-
 def _part(arrays: Arrays, name: str) -> dict[str, NDArray[Any]]:
     start = f"{name}."
     return {
@@ -311,7 +230,7 @@ _TOKENS = "tokens"
 
 def _index(arrays: Arrays, prompts: Mapping[str, str]) -> GraphIndex:
     entities, tokens = _part(arrays, "entities"), _part(arrays, _TOKENS)
-    reports = _Reports({**_part(arrays, "reports"), **tokens})
+    reports = _reports(_part(arrays, "reports"), tokens.get("batched"))
     return GraphIndex(
         entities=Entities(
             ids=_texts(entities, "ids"),
@@ -329,7 +248,7 @@ def _index(arrays: Arrays, prompts: Mapping[str, str]) -> GraphIndex:
             texts=_texts(arrays, "units.texts"),
             lengths=arrays["units.lengths"],
             edges=_links(_part(arrays, "stated")),
-            places=_Places(_part(arrays, "places")),
+            places=Places(_part(arrays, "places")),
         ),
         claims=_Claims(_part(arrays, "claims")),
         claim_units=_claim_units(_part(arrays, "claims")),
@@ -361,6 +280,17 @@ def _edges(arrays: Arrays, units: Links) -> Edges:
         names=_texts(arrays, "names"),
         descriptions=_texts(arrays, "descriptions"),
         **{name: arrays[name] for name in ("numbers", "weights", "sources", "targets", "ranks")},
+    )
+
+
+def _reports(arrays: Arrays, tokens: NDArray[Any] | None) -> Reports:
+    return Reports(
+        numbers=arrays["numbers"],
+        ranks=arrays["ranks"],
+        titles=_texts(arrays, "titles"),
+        contents=_texts(arrays, "contents"),
+        summaries=_texts(arrays, "summaries"),
+        tokens=tokens,
     )
 
 

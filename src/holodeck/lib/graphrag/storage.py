@@ -23,6 +23,7 @@ from holodeck.lib.contracts import BuildAccount
 from holodeck.lib.documents import OWN_FOLDER_MARK
 from holodeck.lib.foreign_tables import OLD_PREFIX, find_foreign_tables, table_files
 from holodeck.lib.graphrag.foreign import ForeignIndex, find_foreign
+from holodeck.lib.indexes.files import DERIVED_FILE
 from holodeck.lib.indexes.folder import IndexFolder
 from holodeck.lib.indexes.leases import Lease, NoLease
 from holodeck.lib.indexes.record import IndexRecord
@@ -36,10 +37,7 @@ if TYPE_CHECKING:
 
     from holodeck.models.tool import VectorstoreTool
 
-__all__ = ["DERIVED_FILE", "GraphRAGStorage", "IndexMetadata"]
-
-DERIVED_FILE = "search.arrays"
-"""What a search works on, beside the tables of our own generations."""
+__all__ = ["GraphRAGStorage", "IndexMetadata"]
 
 ENTITY_VECTORS = "entity_description.lance"
 
@@ -53,6 +51,7 @@ class IndexMetadata(IndexRecord):
         merged_entity_count: Spellings of names that were joined to another spelling.
         calls: Answered model calls by purpose.
         account: What became of every piece of the build.
+        step_warnings: Those of the warnings that are not of what was read.
     """
 
     entity_count: int = 0
@@ -65,6 +64,7 @@ class IndexMetadata(IndexRecord):
     merged_entity_count: int = 0
     calls: Mapping[str, int] = field(default_factory=dict)
     account: BuildAccount = field(default_factory=BuildAccount)
+    step_warnings: tuple[str, ...] = ()
 
     @property
     def counts(self) -> dict[str, int]:

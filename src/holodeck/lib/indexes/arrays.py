@@ -1,7 +1,7 @@
 """A file of named arrays that is opened by mapping it: what is derived from an index.
 
-Layout: a mark, the length and the CRC-32 of a JSON header, the header, then the arrays, each at an
-address that is a multiple of 64 and with its own CRC-32. Nothing in it is code.
+Layout: a mark, the length and the CRC-32 of a JSON header, the header, the arrays, each at an
+address that is a multiple of 64, and the CRC-32 of each block of each array. Nothing in it is code.
 """
 
 from __future__ import annotations
@@ -9,21 +9,38 @@ from __future__ import annotations
 import json
 import os
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Arrays", "map_arrays", "write_arrays"]
+from holodeck.lib.indexes.checked_arrays import BLOCK, Arrays, CheckedArrays
 
-Arrays = Mapping[str, NDArray[Any]]  # Any: numbers of whatever kind an array holds
+__all__ = ["Arrays", "map_arrays", "open_arrays", "write_arrays"]
 
-_MARK = b"HOLODECK ARRAYS\n"
+_MARK = b"HOLODECK ARRAYS 2\n"
 _ALIGNED = 64
-_BLOCK = 1 << 22
+_READ = 1 << 22
 _KINDS = "biuf"
+_CHECKSUM = np.dtype("<u4")
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Entry:
+    """Where an array lies, and the first of its checksums."""
+
+    kind: str
+    shape: tuple[int, ...]
+    start: int
+    size: int
+    first: int
+
+    @property
+    def blocks(self) -> int:
+        return -(-self.size // BLOCK)
 
 
 def write_arrays(path: Path, arrays: Arrays, about: Mapping[str, str]) -> None:
@@ -34,43 +51,69 @@ def write_arrays(path: Path, arrays: Arrays, about: Mapping[str, str]) -> None:
         arrays: Numbers only.
         about: What they were derived from; ``map_arrays`` compares it.
     """
-    header, whole = _header(arrays, about)
+    header, entries = _header(arrays, about)
     path.parent.mkdir(parents=True, exist_ok=True)
     staged = path.with_name(f"{path.name}.{os.getpid()}.tmp")
     try:
         with staged.open("wb") as stream:
             stream.write(_MARK + len(header).to_bytes(8, "little"))
             stream.write(zlib.crc32(header).to_bytes(4, "little") + header)
-            for name in sorted(arrays):
-                stream.write(b"\0" * (-stream.tell() % _ALIGNED))
-                stream.write(_bytes(arrays[name]))
-            assert stream.tell() == whole
+            checksums: list[int] = []
+            for name, entry in entries.items():
+                stream.write(b"\0" * (entry.start - stream.tell()))
+                for part in _parts(_bytes(arrays[name])):
+                    checksums.append(zlib.crc32(part))
+                    stream.write(part)
+            table = np.array(checksums, dtype=_CHECKSUM).tobytes()
+            stream.write(table + zlib.crc32(table).to_bytes(4, "little"))
         staged.replace(path)
     finally:
         staged.unlink(missing_ok=True)
 
 
 def map_arrays(path: Path, about: Mapping[str, str]) -> Arrays | None:
-    """Return the arrays, mapped and read-only.
+    """Return the arrays, mapped and read-only, once every byte of them is as it was written.
 
     Returns:
         ``None`` where there is no such file, it is damaged, or it was derived from something else.
     """
     try:
         with path.open("rb") as stream:
-            header = _read_header(stream)
-            if header is None or header["about"] != dict(about):
+            found = _read_header(stream, about)
+            if found is None or not _is_whole(stream, *found):
                 return None
-            if not _is_whole(stream, header):
-                return None
-        content = np.memmap(path, dtype=np.uint8, mode="r")
+        return _map(path, found[0])
     except (OSError, ValueError):
         return None
+
+
+def open_arrays(path: Path, about: Mapping[str, str]) -> CheckedArrays | None:
+    """Return the arrays, mapped and read-only; what of them is read is checked when it is read.
+
+    Returns:
+        ``None`` as for ``map_arrays``, damage of an array apart.
+    """
+    try:
+        with path.open("rb") as stream:
+            found = _read_header(stream, about)
+        if found is None:
+            return None
+        entries, checksums = found
+        arrays = _map(path, entries)
+    except (OSError, ValueError):
+        return None
+    expected = {
+        name: checksums[entry.first : entry.first + entry.blocks] for name, entry in entries.items()
+    }
+    return CheckedArrays(arrays, expected, path)
+
+
+def _map(path: Path, entries: Mapping[str, _Entry]) -> Arrays:
     # Plain arrays over the mapping: a memmap pays for its subclass at each use.
-    plain = content.view(np.ndarray)
+    plain = np.memmap(path, dtype=np.uint8, mode="r").view(np.ndarray)
     return {
-        name: plain[start : start + size].view(kind).reshape(shape)
-        for name, (kind, shape, start, size, _) in header["arrays"].items()
+        name: plain[entry.start : entry.start + entry.size].view(entry.kind).reshape(entry.shape)
+        for name, entry in entries.items()
     }
 
 
@@ -78,55 +121,84 @@ def _bytes(array: NDArray[Any]) -> memoryview:
     return np.ascontiguousarray(array).reshape(-1).view(np.uint8).data
 
 
-def _header(arrays: Arrays, about: Mapping[str, str]) -> tuple[bytes, int]:
-    """Return the header and the length of the whole file."""
-    entries: dict[str, list[Any]] = {}
-    for name in sorted(arrays):
-        array = arrays[name]
+def _parts(content: memoryview) -> Iterator[memoryview]:
+    return (content[start : start + BLOCK] for start in range(0, len(content), BLOCK))
+
+
+def _header(arrays: Arrays, about: Mapping[str, str]) -> tuple[bytes, dict[str, _Entry]]:
+    """Return the header, and where each array lies."""
+    for name, array in arrays.items():
         if array.dtype.kind not in _KINDS:
             raise TypeError(f"array {name!r} holds {array.dtype}, not numbers")
-        content = _bytes(array)
-        entries[name] = [array.dtype.str, list(array.shape), 0, len(content), zlib.crc32(content)]
-    first = len(_MARK) + 12
-    length = len(_dump(entries, about)) + 20 * len(entries)  # the addresses are still to come
-    at = first + length
-    for entry in entries.values():
+    fields: dict[str, list[Any]] = {
+        name: [arrays[name].dtype.str, list(arrays[name].shape), 0, arrays[name].nbytes, 0]
+        for name in sorted(arrays)
+    }
+    # The addresses are still to come: 20 digits are enough for each.
+    length = len(_dump(fields, about)) + 40 * len(fields)
+    at, first = len(_MARK) + 12 + length, 0
+    for each in fields.values():
         at += -at % _ALIGNED
-        entry[2] = at
-        at += entry[3]
-    return _dump(entries, about).ljust(length), at
+        each[2], each[4] = at, first
+        at += each[3]
+        first += -(-each[3] // BLOCK)
+    return _dump(fields, about).ljust(length), _entries(fields)
 
 
-def _dump(entries: Mapping[str, list[Any]], about: Mapping[str, str]) -> bytes:
-    return json.dumps({"about": dict(about), "arrays": entries}).encode()
+def _entries(fields: Mapping[str, Iterable[Any]]) -> dict[str, _Entry]:
+    return {
+        name: _Entry(kind=kind, shape=tuple(shape), start=start, size=size, first=first)
+        for name, (kind, shape, start, size, first) in fields.items()
+    }
 
 
-def _read_header(stream: BinaryIO) -> dict[str, Any] | None:
+def _dump(fields: Mapping[str, Any], about: Mapping[str, str]) -> bytes:
+    return json.dumps({"about": dict(about), "arrays": fields}).encode()
+
+
+def _read_header(
+    stream: BinaryIO, about: Mapping[str, str]
+) -> tuple[dict[str, _Entry], NDArray[np.uint32]] | None:
+    """Return where the arrays lie and the checksums, if both are whole and of ``about``."""
+    whole = os.fstat(stream.fileno()).st_size
     if stream.read(len(_MARK)) != _MARK:
         return None
     length = int.from_bytes(stream.read(8), "little")
     expected = int.from_bytes(stream.read(4), "little")
-    if length > os.fstat(stream.fileno()).st_size:
+    if length > whole:
         return None
     header = stream.read(length)
     if zlib.crc32(header) != expected:
         return None
     content: dict[str, Any] = json.loads(header)
-    return content
+    if content["about"] != dict(about):
+        return None
+    entries = _entries(content["arrays"])
+    size = _CHECKSUM.itemsize * sum(entry.blocks for entry in entries.values())
+    end = max((entry.start + entry.size for entry in entries.values()), default=stream.tell())
+    if whole != end + size + 4:
+        return None
+    stream.seek(end)
+    table, mark = stream.read(size), stream.read(4)
+    if zlib.crc32(table) != int.from_bytes(mark, "little"):
+        return None
+    return entries, np.frombuffer(table, dtype=_CHECKSUM)
 
 
-def _is_whole(stream: BinaryIO, header: Mapping[str, Any]) -> bool:
-    """Tell whether every array is as it was written; read in blocks, so that little is held."""
-    buffer = memoryview(bytearray(_BLOCK))
-    for _, _, start, size, expected in header["arrays"].values():
-        stream.seek(start)
-        found, left = 0, size
+def _is_whole(
+    stream: BinaryIO, entries: Mapping[str, _Entry], checksums: NDArray[np.uint32]
+) -> bool:
+    """Tell whether every array is as it was written; read in pieces, so that little is held."""
+    buffer = memoryview(bytearray(_READ))
+    for entry in entries.values():
+        stream.seek(entry.start)
+        expected = iter(checksums[entry.first : entry.first + entry.blocks].tolist())
+        left = entry.size
         while left:
-            count = stream.readinto(buffer[: min(left, _BLOCK)])  # type: ignore[attr-defined]  # a binary file has it
-            if not count:
+            piece = buffer[: min(left, _READ)]
+            if stream.readinto(piece) != len(piece):  # type: ignore[attr-defined]  # a binary file has it
                 return False
-            found = zlib.crc32(buffer[:count], found)
-            left -= count
-        if found != expected:
-            return False
+            if any(zlib.crc32(part) != next(expected) for part in _parts(piece)):
+                return False
+            left -= len(piece)
     return True

@@ -7,10 +7,13 @@ import zlib
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 
-__all__ = ["FileMark", "find_damage", "mark_files"]
+__all__ = ["DERIVED_FILE", "FileMark", "find_damage", "mark_files", "mark_sizes"]
 
 FileMark = tuple[int, int]
 """Size in bytes, and CRC-32."""
+
+DERIVED_FILE = "search.arrays"
+"""What a search works on, beside the tables of a generation of ours."""
 
 _BLOCK = 1 << 20
 
@@ -54,6 +57,13 @@ def find_damage(
         if by_content and _checksum(path) != checksum:
             return f"{path} holds other bytes than were written"
     return None
+
+
+def mark_sizes(root: Path, paths: Iterable[Path]) -> bytes:
+    """Return names and sizes of files, which tell a table of LanceDB from another."""
+    return b"".join(
+        f"{path.relative_to(root)}:{path.stat().st_size}:".encode() for path in sorted(paths)
+    )
 
 
 def _mark(path: Path) -> FileMark:

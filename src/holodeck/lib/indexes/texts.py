@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
-from typing import overload
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Finder", "Texts"]
+from holodeck.lib.indexes.checked_arrays import CheckedArrays
+
+__all__ = ["Finder", "Texts", "text_arrays", "text_at", "text_marks"]
+
+Marks = NDArray[np.uint64]
 
 
 class Texts(Sequence[str]):
@@ -63,6 +67,18 @@ class Texts(Sequence[str]):
         return np.diff(self.ends, prepend=0)
 
 
+def text_arrays(name: str, texts: Iterable[str]) -> dict[str, NDArray[Any]]:
+    """Return texts as the arrays ``name`` and ``name_ends``."""
+    found = Texts.of(texts)
+    return {name: found.content, f"{name}_ends": found.ends}
+
+
+def text_at(arrays: CheckedArrays, name: str, row: int) -> str:
+    """Return one of the texts that ``text_arrays`` put there; no other is read."""
+    ends = arrays.part(f"{name}_ends", max(row - 1, 0), row + 1).tolist()
+    return str(arrays.part(name, ends[0] if row else 0, ends[-1]).data, "utf-8")
+
+
 class Finder:
     """Finds the rows of a text; the texts need not differ.
 
@@ -72,9 +88,7 @@ class Finder:
         rows: The row of each hash.
     """
 
-    def __init__(
-        self, texts: Sequence[str], marks: NDArray[np.uint64], rows: NDArray[np.int64]
-    ) -> None:
+    def __init__(self, texts: Sequence[str], marks: Marks, rows: NDArray[np.int64]) -> None:
         self._texts = texts
         self.marks = marks
         self.rows = rows
@@ -82,13 +96,19 @@ class Finder:
     @classmethod
     def of(cls, texts: Sequence[str]) -> Finder:
         """Return a finder over texts."""
-        marks = _marks(texts)
+        marks = text_marks(texts)
         order = np.argsort(marks, kind="stable")
         return cls(texts, marks[order], order)
 
-    def find(self, wanted: Sequence[str]) -> list[list[int]]:
-        """Return, for each of the texts that are looked for, the rows where it stands."""
-        marks = _marks(wanted)
+    def find(self, wanted: Sequence[str], marks: Marks | None = None) -> list[list[int]]:
+        """Return, for each of the texts that are looked for, the rows where it stands.
+
+        Args:
+            wanted: The texts.
+            marks: Their hashes, where several finders are asked for the same; see ``text_marks``.
+        """
+        if marks is None:
+            marks = text_marks(wanted)
         starts = np.searchsorted(self.marks, marks, side="left").tolist()
         ends = np.searchsorted(self.marks, marks, side="right").tolist()
         return [
@@ -100,7 +120,8 @@ class Finder:
         ]
 
 
-def _marks(texts: Sequence[str]) -> NDArray[np.uint64]:
+def text_marks(texts: Sequence[str]) -> Marks:
+    """Return the hash by which a ``Finder`` looks for each text."""
     digests = (
         hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=8).digest() for text in texts
     )

@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holodeck.lib.indexes.arrays import Arrays
-from holodeck.lib.ranking.fuse import best_rows
 
 __all__ = ["MEASURED", "Vectors", "recall"]
 
@@ -33,6 +32,8 @@ TRIED = 64
 """Questions that a projection is tried with."""
 SAMPLE = 8_192
 """Vectors that a projection is made from."""
+AT_ONCE = 65_536
+"""Vectors whose scores for all questions are held at once."""
 
 Floats = NDArray[np.float32]
 Rows = NDArray[np.int64]
@@ -143,12 +144,28 @@ class Vectors:
 
 def recall(matrix: Floats, axes: Floats, rough: Floats, queries: Floats) -> float:
     """Return the share of the nearest ten that are among the rows which are measured whole."""
-    shares = []
-    for query in queries:
-        true = best_rows(np.vecdot(matrix, query), NEAREST)
-        looked = best_rows(np.vecdot(rough, np.vecdot(axes, query)), MEASURED)
-        shares.append(np.isin(true, looked).mean())
-    return float(np.mean(shares))
+    return _share(_best(matrix, queries, NEAREST), _best(rough, queries @ axes.T, MEASURED))
+
+
+def _best(matrix: Floats, queries: Floats, count: int) -> Rows:
+    """Return the ``count`` best rows for each query, in any order; few scores are held at once."""
+    count = min(count, len(matrix))
+    rows = np.zeros((len(queries), 0), dtype=np.int64)
+    scores = np.zeros((len(queries), 0), dtype=np.float32)
+    for start in range(0, len(matrix), AT_ONCE):
+        found = queries @ matrix[start : start + AT_ONCE].T
+        here = np.broadcast_to(np.arange(start, start + found.shape[1]), found.shape)
+        scores = np.concatenate((scores, found), axis=1)
+        rows = np.concatenate((rows, here), axis=1)
+        best = np.argpartition(scores, -min(count, scores.shape[1]), axis=1)[:, -count:]
+        scores = np.take_along_axis(scores, best, axis=1)
+        rows = np.take_along_axis(rows, best, axis=1)
+    return rows
+
+
+def _share(true: Rows, looked: Rows) -> float:
+    pairs = zip(true, looked, strict=True)
+    return float(np.mean([np.isin(one, other).mean() for one, other in pairs]))
 
 
 def _find_axes(matrix: Floats) -> Floats:
@@ -156,8 +173,10 @@ def _find_axes(matrix: Floats) -> Floats:
     count, width = matrix.shape
     sample = matrix[:: max(1, count // SAMPLE)]
     queries = np.stack(list(_questions_like(matrix)))
+    nearest = _best(matrix, queries, NEAREST)
     for axes in _leading_axes(sample, [each for each in WIDTHS if 2 * each <= width]):
-        if recall(matrix, axes, matrix @ axes.T, queries) >= LEAST_RECALL:
+        looked = _best(matrix @ axes.T, queries @ axes.T, MEASURED)
+        if _share(nearest, looked) >= LEAST_RECALL:
             return axes
     return np.zeros((0, width), dtype=np.float32)
 
