@@ -69,12 +69,14 @@ def dropped(found: dict[str, object]) -> int:
 def test_pruning_leaves_what_a_rebuild_needs(
     project: Path, server: ModelServer, capsys: Captured
 ) -> None:
-    """After edits and updates the old is dropped, and building again from the rest asks nothing."""
+    """After edits and a rename the old is dropped, and a rebuild from the rest asks nothing."""
     run(capsys, "index")
     write(project, 0, "Zoe Day left Acme Corp for Vega Works in Oslo.")
     write(project, 3, "Dan Orr owns Vega Works.")
     run(capsys, "index")
     run(capsys, "index", "--tool", "graph", "--force")
+    (project / "docs" / "1.txt").rename(project / "docs" / "renamed.txt")
+    run(capsys, "index")
 
     assert dropped(run(capsys, "cache", "prune")) > 0
     server.reset_counts()

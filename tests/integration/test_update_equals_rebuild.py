@@ -314,6 +314,56 @@ def named(built: Built) -> set[str]:
     return {str(title).upper() for title in entities["title"].to_pylist()}
 
 
+def inodes(built: Built) -> dict[str, int]:
+    """Return which file on the disk each file of a generation is, ids in names left out."""
+    folders = (Path(built["tables"]), Path(built["vectors"]))
+    return {
+        path.relative_to(folder).as_posix(): path.stat().st_ino
+        for folder in folders
+        for path in folder.rglob("*")
+        if path.is_file() and not path.name.startswith(".")
+    }
+
+
+def test_a_rename_takes_the_graph_over_as_it_is(
+    server: ModelServer, builder: Builder, tmp_path: Path
+) -> None:
+    """Only the tables that say where texts stand are written, and what a search maps of them."""
+    history = History(tmp_path)
+    history.apply(("write", "a.txt", "Ann Lee runs Orion. Bob Ray sold Vega."))
+    history.apply(("write", "b.md", "Cara Fox built Vega."))
+    before = inodes(builder.build(tmp_path, history.chosen))
+    history.apply(("move", "a.txt", "sub/c.txt"))
+
+    after = inodes(builder.build(tmp_path, history.chosen))
+
+    written = {name for name, inode in after.items() if before.get(name) != inode}
+    assert written == {
+        *(f"{table}.parquet" for table in ("documents", "sources", "text_units")),
+        "search.arrays",
+    }
+    assert before.keys() == after.keys()
+
+
+def test_what_is_damaged_is_never_taken_over(
+    server: ModelServer, builder: Builder, tmp_path: Path
+) -> None:
+    """A table that holds other bytes than were written is made again, from what is kept."""
+    history = History(tmp_path / "history")
+    history.apply(("write", "a.txt", "Ann Lee runs Orion. Bob Ray sold Vega."))
+    table = Path(builder.build(history.base, history.chosen)["tables"]) / "relationships.parquet"
+    content_before = table.read_bytes()
+    table.write_bytes(content_before[:-40] + bytes(30) + content_before[-10:])
+    history.apply(("move", "a.txt", "e.txt"))
+    server.reset_counts()
+
+    built = builder.build(history.base, history.chosen)
+
+    assert not server.requests
+    shutil.copytree(history.docs, tmp_path / "fresh" / "docs")
+    assert content(built) == content(builder.build(tmp_path / "fresh", history.chosen))
+
+
 @given(steps=HISTORIES)
 @example(steps=EVERY_STEP)
 @settings(

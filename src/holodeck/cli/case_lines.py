@@ -44,7 +44,8 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     for number, name in enumerate(head):
-        table.add_column(Text(name), justify="left" if number < 2 else "right", overflow="fold")
+        words = Text(name.replace("_", "\n"))  # a wide head would take the room of the cases' names
+        table.add_column(words, justify="left" if number < 2 else "right", overflow="fold")
     for row in rows:
         table.add_row(*[Text(cell) for cell in row])
     paper = io.StringIO()

@@ -7,7 +7,7 @@ import sys
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 
-from holodeck.cli.output import say, say_error, show, show_json, show_piece
+from holodeck.cli.output import Pieces, say, say_error, show_json
 from holodeck.cli.session import Session
 from holodeck.cli.turn_lines import answered_line, called_line, sources_lines, spent_line
 from holodeck.errors import HolodeckError
@@ -54,7 +54,7 @@ class Talk:
         self._as_json = as_json
         self._conversation: Conversation = agent.conversation()
         self._documents: list[dict[str, Any]] = []  # Any: JSON
-        self._in_line = False
+        self._line: Pieces | None = None
 
     def say_once(self, message: str) -> int:
         """Say one thing and return the exit code; an error is the caller's."""
@@ -144,8 +144,8 @@ class Talk:
         match event:
             case TextPiece(text=text):
                 if not self._as_json:
-                    show_piece(text)
-                    self._in_line = True
+                    self._line = self._line or Pieces()
+                    self._line.show(text)
             case ToolCalled():
                 self._note(called_line(event))
             case ToolAnswered():
@@ -162,6 +162,6 @@ class Talk:
             say(text)
 
     def _end_line(self) -> None:
-        if self._in_line:
-            show("")
-            self._in_line = False
+        if self._line is not None:
+            line, self._line = self._line, None
+            line.end()

@@ -154,6 +154,11 @@ class Resources:
         if self.replies is not None:
             self.replies.keep_uses(str(user), generation)
 
+    def note_uses_of(self, generation: str) -> None:
+        """Note that a build uses what another generation of its index was made of."""
+        if self.replies is not None:
+            self.replies.note_uses_of(generation)
+
     def note_use(self, embedder: Embedder, texts: Iterable[str]) -> None:
         """Note that a build uses the vectors of these texts, wherever it has them from."""
         if self.replies is not None and isinstance(embedder, CachedEmbedder):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -25,6 +26,9 @@ __all__ = ["STEPS", "Build", "Step", "map_after", "map_bounded"]
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+
+_REPORT_SECONDS = 0.1
+"""Between two reports of progress that are less than a hundredth of the work apart."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -163,13 +167,13 @@ async def map_after(
     for index, count in enumerate(left):
         if not count:
             ready.put_nowait(index)
-    build.report(Progress(step=step, done=0, total=len(items)))
+    progress = _StepProgress(build.report, step, len(items))
     workers = min(build.concurrency, len(items))
 
     async def work() -> None:
         while (index := await ready.get()) < len(items):
             results[index] = await function(items[index])
-            build.report(Progress(step=step, done=len(results), total=len(items)))
+            progress.note(len(results))
             for follower in followers[index]:
                 left[follower] -= 1
                 if not left[follower]:
@@ -180,6 +184,29 @@ async def map_after(
 
     await _all_of(work, workers)
     return [results[index] for index in range(len(items))]
+
+
+class _StepProgress:
+    """Reports how far a step is: each hundredth of it, and more often where that takes long.
+
+    What is taken from what was kept goes so fast that each report would cost more than the work.
+    """
+
+    def __init__(self, report: Callable[[Progress], None], step: str, total: int) -> None:
+        self._report = report
+        self._step = step
+        self._total = total
+        self._shown = 0
+        self._next = 0.0
+        self.note(0)
+
+    def note(self, done: int) -> None:
+        """Report that so many items are done, if it is worth it."""
+        part = 100 * done // max(self._total, 100)
+        now = time.monotonic()
+        if part != self._shown or now >= self._next or done == self._total:
+            self._shown, self._next = part, now + _REPORT_SECONDS
+            self._report(Progress(step=self._step, done=done, total=self._total))
 
 
 async def _all_of(work: Callable[[], Awaitable[None]], workers: int) -> None:

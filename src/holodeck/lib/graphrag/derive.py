@@ -25,7 +25,7 @@ from holodeck.lib.indexes.places import place_arrays
 from holodeck.lib.indexes.texts import text_arrays
 from holodeck.lib.ranking.vectors import Vectors
 
-__all__ = ["CLAIM_FIELDS", "derive_arrays", "vectors_folder"]
+__all__ = ["CLAIM_FIELDS", "derive_arrays", "unit_places", "vectors_folder"]
 
 ENTITY_VECTORS = "entity_description"
 UNIT_VECTORS = "text_unit_text"
@@ -89,7 +89,7 @@ def derive_arrays(tables: Path, vectors: Path) -> Arrays:
         },
         "stated": _links(_stated(units, edges)),
         "mentions": _links([_known(each, unit_rows) for each in entities["text_unit_ids"]]),
-        "places": _places(tables, units),
+        "places": unit_places(tables, units["id"]),
         "claims": _claims(tables, entities["title"], unit_rows),
         "communities": _communities(tables, entity_rows, unit_rows),
         "reports": _reports(tables),
@@ -263,18 +263,18 @@ def _claims(tables: Path, titles: Sequence[str], unit_rows: RowOf) -> Found:
     return found | _links([about.get(title, []) for title in titles])
 
 
-def _places(tables: Path, units: Columns) -> Found:
+def unit_places(tables: Path, units: Sequence[str]) -> Found:
     """Return where each text unit stands; without our table of places, the document it is from."""
     return place_arrays(_listed_places(tables, units))
 
 
-def _listed_places(tables: Path, units: Columns) -> Iterator[Sequence[Place]]:
+def _listed_places(tables: Path, units: Sequence[str]) -> Iterator[Sequence[Place]]:
     if has_table(tables, "sources"):
         places: dict[str, list[Place]] = defaultdict(list)
         for row in read_rows(tables, "sources", ("text_unit_id", "path", "page", "row")):
             place = Place(path=row["path"], page=row["page"], row=row["row"])
             places[row["text_unit_id"]].append(place)
-        yield from (places[key] for key in units["id"])
+        yield from (places[key] for key in units)
         return
     documents = read_columns(tables, "documents", ("id", "title"))
     titles = dict(zip(documents["id"], documents["title"], strict=True))

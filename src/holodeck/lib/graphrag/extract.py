@@ -21,7 +21,7 @@ from holodeck.lib.graphrag.merge import (
     MergedRelationship,
     merge,
 )
-from holodeck.lib.graphrag.summarize import describe
+from holodeck.lib.graphrag.summarize import as_found, describe
 from holodeck.lib.graphrag.tables import read_rows, write_rows
 
 __all__ = ["extract_graph"]
@@ -48,18 +48,37 @@ async def extract_graph(build: Build) -> None:
 
 
 async def _describe(build: Build, graph: MergedGraph) -> tuple[list[str], list[str]]:
-    """Return one description for each entity, which is embedded too, and each relationship."""
+    """Return one description for each entity, which is embedded too, and each relationship.
 
-    async def one(thing: MergedEntity | MergedRelationship) -> str:
-        if isinstance(thing, MergedRelationship):
-            return await describe(build, f"{thing.source}, {thing.target}", thing.descriptions)
-        text = await describe(build, thing.title, thing.descriptions)
-        build.embedding.add("entity_description", [(thing.id, f"{thing.title}:{text}")])
+    Those that stand as they were found need no model and are handed over to be embedded first.
+    """
+    things: list[MergedEntity | MergedRelationship] = [*graph.entities, *graph.relationships]
+    texts = [as_found(build, thing.descriptions) for thing in things]
+
+    def embed(thing: MergedEntity | MergedRelationship, text: str) -> None:
+        if isinstance(thing, MergedEntity):
+            build.embedding.add("entity_description", [(thing.id, f"{thing.title}:{text}")])
+
+    for thing, text in zip(things, texts, strict=True):
+        if text is not None:
+            embed(thing, text)
+
+    async def one(place: int) -> str:
+        thing = things[place]
+        text = await describe(build, _subject(thing), thing.descriptions)
+        embed(thing, text)
         return text
 
-    things: list[MergedEntity | MergedRelationship] = [*graph.entities, *graph.relationships]
-    texts = await map_bounded(one, things, build, "summarize")
-    return texts[: len(graph.entities)], texts[len(graph.entities) :]
+    long = [place for place, text in enumerate(texts) if text is None]
+    made = dict(zip(long, await map_bounded(one, long, build, "summarize"), strict=True))
+    whole = [made[place] if text is None else text for place, text in enumerate(texts)]
+    return whole[: len(graph.entities)], whole[len(graph.entities) :]
+
+
+def _subject(thing: MergedEntity | MergedRelationship) -> str:
+    if isinstance(thing, MergedEntity):
+        return thing.title
+    return f"{thing.source}, {thing.target}"
 
 
 async def _extractions(build: Build) -> list[tuple[str, Extraction]]:

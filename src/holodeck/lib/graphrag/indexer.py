@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -14,6 +15,7 @@ from holodeck.lib.contracts import (
     Failure,
     ProgressListener,
     RetryFailed,
+    Spending,
 )
 from holodeck.lib.graphrag.build import STEPS
 from holodeck.lib.graphrag.callbacks import IndexingCallbacks
@@ -30,6 +32,7 @@ from holodeck.lib.graphrag.rehearse import imagined, rehearse
 from holodeck.lib.graphrag.settings_file import write_settings_file
 from holodeck.lib.graphrag.storage import GraphRAGStorage, IndexMetadata
 from holodeck.lib.graphrag.tables import ALWAYS, OURS, read_columns, read_rows, write_rows
+from holodeck.lib.graphrag.take_over import take_over
 from holodeck.lib.graphrag.thinkers import INDEXING, open_claim_steps, open_index_steps
 from holodeck.lib.graphrag.worker_process import BuildOutcome, build_in_child
 from holodeck.lib.indexes.corpus import Corpus
@@ -178,10 +181,14 @@ class GraphRAGIndexer(Indexer[IndexMetadata]):
             await resources.close()
 
     async def fill(self, corpus: Corpus) -> IndexMetadata:
-        """Write every table and vector of the generation."""
+        """Write every table and vector of the generation, or take over what is the same."""
         tables, vectors = self.storage.generation_dirs(corpus.generation)
         tables.mkdir(parents=True)
         vectors.mkdir(parents=True)
+        held = await to_its_end(take_over, corpus, self.storage)
+        if held is not None:
+            self._resources.note_uses_of(held.generation)
+            return _placed(corpus, held)
         self._callbacks.pipeline_start([step.workflow for step in STEPS])
         await to_its_end(_write_start, corpus, tables, vectors)
         outcome = BuildOutcome()
@@ -249,9 +256,22 @@ def _write_start(corpus: Corpus, tables: Path, vectors: Path) -> None:
         derive_index(tables, vectors)
 
 
+def _placed(corpus: Corpus, held: IndexMetadata) -> IndexMetadata:
+    """Return what an index says whose texts only stand elsewhere; nothing was asked for it."""
+    return replace(
+        held,
+        **corpus.record_fields(),
+        document_count=len(corpus.prepared.documents),
+        warnings=(*corpus.warnings, *held.step_warnings),
+        calls={},
+        spending=Spending(),
+        files={},
+    )
+
+
 def _metadata(corpus: Corpus, tables: Path, outcome: BuildOutcome) -> IndexMetadata:
     counts = {name: len(read_rows(tables, name, ["id"])) for name in ALWAYS if name not in OURS}
-    warnings = [*corpus.warnings, *outcome.warnings]
+    warnings = list(outcome.warnings)
     if corpus.prepared.text_units and not counts["entities"]:
         warnings.append("no entities were found in the documents: the graph is empty")
     return IndexMetadata(
@@ -266,7 +286,8 @@ def _metadata(corpus: Corpus, tables: Path, outcome: BuildOutcome) -> IndexMetad
         vector_size=outcome.counts.get("vector_size", 0),
         graphrag_version=library_version(),
         calls=outcome.calls,
-        warnings=tuple(warnings),
+        warnings=(*corpus.warnings, *warnings),
+        step_warnings=tuple(warnings),
         account=outcome.account,
         spending=outcome.spending,
     )

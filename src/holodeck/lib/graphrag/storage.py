@@ -51,6 +51,7 @@ class IndexMetadata(IndexRecord):
         merged_entity_count: Spellings of names that were joined to another spelling.
         calls: Answered model calls by purpose.
         account: What became of every piece of the build.
+        step_warnings: Those of the warnings that are not of what was read.
     """
 
     entity_count: int = 0
@@ -63,6 +64,7 @@ class IndexMetadata(IndexRecord):
     merged_entity_count: int = 0
     calls: Mapping[str, int] = field(default_factory=dict)
     account: BuildAccount = field(default_factory=BuildAccount)
+    step_warnings: tuple[str, ...] = ()
 
     @property
     def counts(self) -> dict[str, int]:

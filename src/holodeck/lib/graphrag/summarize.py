@@ -11,20 +11,23 @@ from holodeck.lib.graphrag.build import Build
 from holodeck.lib.graphrag.failures import failure_of
 from holodeck.lib.tokens import count_tokens, cut_to_tokens, is_longer_than
 
-__all__ = ["SUMMARY_INPUT_TOKENS", "describe"]
+__all__ = ["SUMMARY_INPUT_TOKENS", "as_found", "describe"]
 
 SUMMARY_INPUT_TOKENS = 4000
 """Descriptions of one request, so that a hub that is in every chunk never outgrows a model."""
 
 
-async def describe(build: Build, subject: str, descriptions: Sequence[str]) -> str:
-    """Return the descriptions as one: joined while they are short, else summarised.
-
-    A summary that fails leaves the descriptions joined, as far as they fit into one request.
-    """
+def as_found(build: Build, descriptions: Sequence[str]) -> str | None:
+    """Return the descriptions joined where they are short; ``None``: they must be summarised."""
     joined = "\n".join(descriptions)
-    if len(descriptions) < 2 or not _is_wanted(build, joined):
-        return joined
+    return joined if len(descriptions) < 2 or not _is_wanted(build, joined) else None
+
+
+async def describe(build: Build, subject: str, descriptions: Sequence[str]) -> str:
+    """Return a summary of descriptions.
+
+    One that fails leaves them joined, as far as they fit into one request.
+    """
     key = content_id(subject, *descriptions)
     failure = build.known_failures.get(("summary", key))
     if failure is None:
@@ -33,7 +36,7 @@ async def describe(build: Build, subject: str, descriptions: Sequence[str]) -> s
             return outcome
         failure = outcome
     build.failures.append(failure)
-    return cut_to_tokens(joined, SUMMARY_INPUT_TOKENS)
+    return cut_to_tokens("\n".join(descriptions), SUMMARY_INPUT_TOKENS)
 
 
 def _is_wanted(build: Build, joined: str) -> bool:

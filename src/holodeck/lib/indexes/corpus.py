@@ -30,6 +30,7 @@ class Corpus:
         force: Whether a rebuild was asked for.
         retry_failed: Which pieces that failed in the last build are asked for again.
         vector_width: Of the embedding model's vectors, where a server was asked for it.
+        held_in: The published generation, where it holds these texts and no others.
     """
 
     tool_name: str
@@ -41,6 +42,12 @@ class Corpus:
     force: bool = False
     retry_failed: RetryFailed = False
     vector_width: int | None = None
+    held_in: str | None = None
+
+    @property
+    def needs_models(self) -> bool:
+        """Whether there is a text that is not in the index yet, or one less."""
+        return bool(self.prepared.text_units) and self.held_in is None
 
     @property
     def warnings(self) -> list[str]:

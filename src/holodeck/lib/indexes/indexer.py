@@ -196,8 +196,8 @@ class Indexer(IndexState[Record]):
             vector_width=self._indexed_width() or None,
         )
         models = self.paid_models()
-        asks_nobody = await self._asks_nobody(corpus, reason)
-        rows = [] if asks_nobody else probe_rows(models, self._resources)
+        corpus = replace(corpus, held_in=await self._held_in(corpus, reason))
+        rows = probe_rows(models, self._resources) if corpus.needs_models else []
         served = [each for each in models if self._resources.is_served(each.settings)]
         if corpus.prepared.text_units and served:
             rows += await self.estimate_rows(corpus)
@@ -252,7 +252,8 @@ class Indexer(IndexState[Record]):
                 read = await self._read(source, generation)
                 corpus = replace(read, force=force, retry_failed=retry_failed)
                 self._check_space(corpus)
-                width = await self._ask_models(corpus, reason)
+                corpus = replace(corpus, held_in=await self._held_in(corpus, reason))
+                width = await self._ask_models(corpus)
                 record = await self._publish(replace(corpus, vector_width=width))
         self.built = True
         logger.info("indexed %s in %.1fs", self._published_counts(), time.monotonic() - started)
@@ -291,21 +292,21 @@ class Indexer(IndexState[Record]):
             progress = replace(progress, spent=spent)
         self._listener(progress)
 
-    async def _ask_models(self, corpus: Corpus, reason: str) -> int | None:
+    async def _ask_models(self, corpus: Corpus) -> int | None:
         """Ask each model one word, where one is needed, and return the width of the vectors."""
-        if await self._asks_nobody(corpus, reason):
+        if not corpus.needs_models:
             return None
         return await ask_models_once(
             self._resolved, self._resources, indexed_width=self._indexed_width()
         )
 
-    async def _asks_nobody(self, corpus: Corpus, reason: str) -> bool:
-        """Tell whether there is no text, or the index holds the same, whatever its files' names."""
-        if not corpus.prepared.text_units:
-            return True
-        return reason == DOCUMENTS_CHANGED and await asyncio.to_thread(
-            self.holds, self._folder.published(), corpus
-        )
+    async def _held_in(self, corpus: Corpus, reason: str) -> str | None:
+        """Return the generation that holds the same texts, whatever their files' names are."""
+        if reason != DOCUMENTS_CHANGED or not corpus.prepared.text_units:
+            return None
+        record = self._folder.published()
+        holds = await asyncio.to_thread(self.holds, record, corpus)
+        return record.generation if holds else None
 
     async def _read(self, source: Path, generation: str) -> Corpus:
         self._on_progress(Progress(step="read"))

@@ -222,6 +222,18 @@ class ReplyStore:
                 self._read.update(keys)
             self._note_read()
 
+    def note_uses_of(self, generation: str) -> None:
+        """Note everything that another generation of the same index uses as used by this one."""
+        if self._user is not None:
+            user, own = self._user
+            self._file.run(
+                lambda connection: connection.execute(
+                    "INSERT OR IGNORE INTO uses SELECT user, ?, key FROM uses "
+                    "WHERE user = ? AND generation = ?",
+                    (own, user, generation),
+                )
+            )
+
     def keep_uses(self, user: str, generation: str) -> None:
         """Forget what other generations of an index used: this one was published."""
         self._file.run(
@@ -241,18 +253,13 @@ class ReplyStore:
         """Drop every entry that no build of these indexes used, and what others used."""
 
         def work(connection: sqlite3.Connection) -> Pruned:
-            connection.execute("BEGIN IMMEDIATE")
-            try:
+            with _at_once(connection):
                 gone = {user for (user,) in connection.execute("SELECT DISTINCT user FROM uses")}
                 connection.executemany(
                     "DELETE FROM uses WHERE user = ?", [(user,) for user in gone - set(users)]
                 )
                 entries, size = connection.execute(f"SELECT {_COUNTED} {_UNUSED}").fetchone()
                 connection.execute(f"DELETE {_UNUSED}")
-            except BaseException:
-                connection.execute("ROLLBACK")
-                raise
-            connection.execute("COMMIT")
             connection.execute("VACUUM")
             return Pruned(entries=entries, size_bytes=size)
 
@@ -264,7 +271,12 @@ class ReplyStore:
         if self._user is None or not read:
             return
         rows = [(*self._user, key) for key in sorted(read)]
-        self._file.run(lambda connection: connection.executemany(_USE, rows))
+
+        def work(connection: sqlite3.Connection) -> None:
+            with _at_once(connection):
+                connection.executemany(_USE, rows)
+
+        self._file.run(work)
 
     def info(self) -> StoreInfo:
         """Return what the store holds."""
@@ -330,16 +342,11 @@ class ReplyStore:
         user = self._user
 
         def work(connection: sqlite3.Connection) -> None:
-            connection.execute("BEGIN IMMEDIATE")
-            try:
+            with _at_once(connection):
                 connection.executemany(_PUT, rows)
                 if user is not None:
                     connection.executemany(_USE, [(*user, row[0]) for row in rows])
                     self._put_keys.update(row[0] for row in rows)
-            except BaseException:
-                connection.execute("ROLLBACK")
-                raise
-            connection.execute("COMMIT")
 
         self._file.run(work)
         if self._given is not None:
@@ -374,6 +381,18 @@ class ModelReplies:
     def put(self, key: str, value: str, kind: str) -> None:
         """Keep a text."""
         self._store.put(key, value, kind, self._model)
+
+
+@contextmanager
+def _at_once(connection: sqlite3.Connection) -> Iterator[None]:
+    """Make what is done inside one transaction: all of it or nothing, and one write for many."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+    connection.execute("COMMIT")
 
 
 def _is_whole(value: object, checksum: int) -> bool:

@@ -56,11 +56,11 @@ class VectorIndexer(Indexer[VectorRecord]):
         return [PaidModel(settings=self._resolved.embedding, kind="embedding", where=where)]
 
     def needed_bytes(self, corpus: Corpus, width: int) -> int:
-        """Estimate: texts, their terms and the full-text index are 4 times the text, measured 3.
+        """Estimate: table and words are 4 times the text, measured 3.5.
 
-        A chunk is its vector and 500 bytes.
+        A chunk is its vector in the table, in what is derived and roughly again, and 500 bytes.
         """
-        return 4 * corpus.text_bytes + len(corpus.prepared.text_units) * (4 * width + 500)
+        return 4 * corpus.text_bytes + len(corpus.prepared.text_units) * (10 * width + 500)
 
     def check(self) -> None:
         """Find a missing key or package of the models, the reranker among them."""

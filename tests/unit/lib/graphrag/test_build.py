@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 
-from holodeck.lib.contracts import CommunityContext, Extraction, Report
+from holodeck.lib.contracts import CommunityContext, Extraction, Progress, Report
 from holodeck.lib.graphrag.build import Build, map_after
 from holodeck.testing.words import WordEmbedder
 
@@ -30,8 +30,9 @@ class Nobody:
         raise NotImplementedError
 
 
-def build(concurrency: int) -> Build:
+def build(concurrency: int, report: Callable[[Progress], None] = lambda progress: None) -> Build:
     return Build(
+        report=report,
         output=Path(),
         vectors=Path(),
         steps=Nobody(),
@@ -94,3 +95,20 @@ async def test_a_failure_stops_the_others_and_is_raised() -> None:
         await map_after(work, [0, 1, 2], [[], [], [1]], build(2), "step")
 
     assert begun == [0, 1]
+
+
+@pytest.mark.parametrize("total", [0, 7, 20_000])
+async def test_progress_is_told_by_hundredths_and_not_by_items(total: int) -> None:
+    """Few items one by one, many that go fast a hundred times; always the first and the end."""
+    told: list[int] = []
+
+    async def work(item: int) -> int:
+        return item
+
+    heard = build(3, lambda progress: told.append(progress.done))
+    await map_after(work, range(total), [()] * total, heard, "step")
+
+    assert told == sorted(set(told))
+    assert (told[0], told[-1]) == (0, total)
+    assert {total * part // 100 for part in range(101)} <= set(told)
+    assert len(told) < 1_000
