@@ -31,6 +31,8 @@ BASE_MODULES = (
     "prices",
     "quantities",
     "questions",
+    "meter",
+    "spending",
     "streams",
 )
 BASE = frozenset({"errors", "models", "base"})

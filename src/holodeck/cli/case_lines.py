@@ -25,13 +25,20 @@ def case_line(case: CaseResult) -> str:
 
 def tables(runs: Sequence[RunResult]) -> Iterator[str]:
     """Yield a table of each run, its sum, and, for several, one that compares them."""
-    from holodeck.lib.test_runner.reporters.tables import case_rows, comparison_rows, summary
+    from holodeck.lib.test_runner.reporters.tables import (
+        case_columns,
+        case_rows,
+        comparison_rows,
+        spent_lines,
+        summary,
+    )
 
     for run in runs:
         if run.variant:
             yield f"{run.variant}:"
-        yield _table(["verdict", "case", *run.labels, "seconds"], case_rows(run))
+        yield _table(case_columns(run), case_rows(run))
         yield summary(run)
+        yield from spent_lines(run)
     if len(runs) > 1:
         yield _table(["", *[run.variant for run in runs]], comparison_rows(runs))
 
@@ -44,7 +51,8 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     for number, name in enumerate(head):
-        table.add_column(Text(name), justify="left" if number < 2 else "right", overflow="fold")
+        words = Text(name.replace("_", "\n"))  # a wide head would take the room of the cases' names
+        table.add_column(words, justify="left" if number < 2 else "right", overflow="fold")
     for row in rows:
         table.add_row(*[Text(cell) for cell in row])
     paper = io.StringIO()

@@ -10,16 +10,17 @@ from typing import Any, TextIO
 
 import typer
 
+from holodeck.cli.fit import Fitter, fitted, width_of
 from holodeck.errors import HolodeckError
 
 __all__ = [
+    "Pieces",
     "ReaderGoneError",
     "prepare_streams",
     "say",
     "say_error",
     "show",
     "show_json",
-    "show_piece",
 ]
 
 # All but tab and newline: a document could move the cursor or change the terminal's title.
@@ -39,12 +40,25 @@ def prepare_streams() -> None:
 
 def show(text: str) -> None:
     """Print a result."""
-    _write_result(_printable(text) if sys.stdout.isatty() else text)
+    _write_result(_for_terminal(text, sys.stdout) if sys.stdout.isatty() else text)
 
 
-def show_piece(text: str) -> None:
-    """Print a piece of a result that is still being made."""
-    _write_result(_printable(text) if sys.stdout.isatty() else text, end="")
+class Pieces:
+    """A result that is printed while it is still being made."""
+
+    def __init__(self) -> None:
+        width = width_of(sys.stdout) if sys.stdout.isatty() else None
+        self._fitter = None if width is None else Fitter(width)
+
+    def show(self, text: str) -> None:
+        """Print a piece; on a terminal the word at its end waits for what follows."""
+        if self._fitter is not None:
+            text = self._fitter.feed(_printable(text))
+        _write_result(text, end="")
+
+    def end(self) -> None:
+        """Print what waits, and end the line."""
+        _write_result("" if self._fitter is None else self._fitter.flush())
 
 
 def show_json(document: Any) -> None:  # Any: JSON
@@ -55,19 +69,23 @@ def show_json(document: Any) -> None:  # Any: JSON
 
 def say(text: str) -> None:
     """Tell the user something that is not the result."""
-    try:
-        print(_printable(text), file=sys.stderr, flush=True)  # noqa: T201  # the door to stderr
-    except OSError:
-        _discard(sys.stderr)  # nobody listens, or the disk is full; the work goes on
+    _write_said(_for_terminal(text, sys.stderr))
 
 
 def say_error(message: str) -> None:
     """Tell the user why there is no result."""
     mark = "error:"
+    text = _for_terminal(f"{mark} {message}", sys.stderr)
     if sys.stderr.isatty() and not os.environ.get("NO_COLOR"):
-        typer.secho(mark, fg="red", bold=True, err=True, nl=False)
-        mark = ""
-    say(f"{mark} {message}")
+        text = typer.style(mark, fg="red", bold=True) + text.removeprefix(mark)
+    _write_said(text)
+
+
+def _write_said(text: str) -> None:
+    try:
+        print(text, file=sys.stderr, flush=True)  # noqa: T201  # the door to stderr
+    except OSError:
+        _discard(sys.stderr)  # nobody listens, or the disk is full; the work goes on
 
 
 def _write_result(text: str, end: str = "\n") -> None:
@@ -86,6 +104,12 @@ def _discard(stream: TextIO) -> None:
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, stream.fileno())
     os.close(nowhere)
+
+
+def _for_terminal(text: str, stream: TextIO) -> str:
+    """Return a text that moves no cursor, its words whole where ``stream`` has columns."""
+    width = width_of(stream) if stream.isatty() else None
+    return _printable(text) if width is None else fitted(_printable(text), width)
 
 
 def _printable(text: str) -> str:

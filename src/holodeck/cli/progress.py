@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
-from holodeck.cli.cost_lines import said_spent
 from holodeck.cli.output import say
 from holodeck.cli.session import Session
 
@@ -53,6 +52,8 @@ class _StepLines:
             return
         share = progress.done * LINES_OF_STEP // total
         if share > self._share:
+            from holodeck.lib.spending import said_spent
+
             self._share = share
             spent = "" if progress.spent is None else f": {said_spent(progress.spent)}"
             say(f"{progress.step} {progress.done}/{total}{spent}")
@@ -73,17 +74,25 @@ class _Bars:
     def __call__(self, progress: Progress) -> None:
         if self._bars is None:
             self._bars = self._stack.enter_context(_drawn())
-            self._tasks[""] = self._bars.add_task("", total=None, is_headline=True)
         if progress.step not in self._tasks:
+            self._fill_uncounted()
             self._tasks[progress.step] = self._bars.add_task(progress.step, total=None)
         if progress.total is not None and progress.step in ("read", "chunk"):
             self._counts[progress.step] = progress.total
-        self._bars.update(self._tasks[""], description=headline(self._counts, progress))
+        self._bars.headline = headline(self._counts, progress)
         self._bars.update(self._tasks[progress.step], completed=progress.done, total=progress.total)
+
+    def _fill_uncounted(self) -> None:
+        """Draw a step that counted nothing as done, since another begins."""
+        for task in self._bars.tasks:
+            if task.total is None:
+                self._bars.update(task.id, completed=1, total=1)
 
 
 def headline(counts: dict[str, int], progress: Progress) -> str:
     """Return what there is to index, and what was spent on it so far."""
+    from holodeck.lib.spending import said_spent
+
     names = {"read": "documents", "chunk": "chunks"}
     parts = [f"{counts[step]:,} {name}" for step, name in names.items() if step in counts]
     if progress.spent is not None:
@@ -92,12 +101,10 @@ def headline(counts: dict[str, int], progress: Progress) -> str:
 
 
 def _drawn() -> Any:  # Any: rich's Progress
-    from rich.console import Console
+    from rich.console import Console, RenderableType
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,
-        ProgressColumn,
-        Task,
         TextColumn,
         TimeElapsedColumn,
         TimeRemainingColumn,
@@ -105,20 +112,21 @@ def _drawn() -> Any:  # Any: rich's Progress
     from rich.progress import Progress as Bars
     from rich.text import Text
 
-    class OfSteps(ProgressColumn):
-        """A column that the headline leaves empty."""
+    class BarsBelowLine(Bars):
+        headline = ""
 
-        def __init__(self, column: ProgressColumn) -> None:
-            super().__init__()
-            self._column = column
+        def get_renderables(self) -> Iterator[RenderableType]:
+            """Draw the line by itself: in the bars' table it would take their room."""
+            if self.headline:
+                yield Text(self.headline)
+            yield from super().get_renderables()
 
-        def render(self, task: Task) -> Any:  # Any: what rich can draw
-            return Text("") if task.fields.get("is_headline") else self._column(task)
-
-    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
-    return Bars(
+    return BarsBelowLine(
         TextColumn("{task.description}", markup=False),
-        *(OfSteps(column) for column in columns),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
         console=Console(stderr=True),
         redirect_stdout=False,
     )

@@ -7,36 +7,20 @@ worth what the walk leaves on it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from holodeck.lib.contracts import ContextClaim
+from holodeck.lib.graphrag import local_sections as sections
 from holodeck.lib.graphrag.graph_index import GraphIndex
-from holodeck.lib.graphrag.local_context import (
-    LocalQuestion,
-    LocalSelection,
-    Section,
-    fill_section,
-)
-from holodeck.lib.graphrag.local_lines import (
-    CLAIM_HEADER,
-    EDGE_HEADER,
-    ENTITY_HEADER,
-    REPORT_HEADER,
-    UNIT_HEADER,
-    claim_lines,
-    edge_line,
-    entity_lines,
-    report_line,
-    shown_context,
-    unit_lines,
-)
+from holodeck.lib.graphrag.links import Rows
+from holodeck.lib.graphrag.local_context import LocalQuestion, LocalSelection
 from holodeck.lib.graphrag.values import LocalValues
 from holodeck.lib.ranking.fuse import best_rows, fuse, standard_scores
 from holodeck.lib.ranking.vectors import MEASURED, Vectors
+from holodeck.lib.ranking.words import AskedTerms
 
 __all__ = ["Relevance", "find_relevance", "select_graph"]
 
@@ -70,66 +54,77 @@ class Relevance:
 
 def find_relevance(index: GraphIndex, question: LocalQuestion) -> Relevance:
     """Walk from the question over the graph."""
-    likeness = _alike(index.unit_vectors, question.vector, index.words.units.scores(question.text))
-    passages = UNIT_WEIGHT * _shares(_leading(likeness, SEED_UNITS))
-    seeds = np.concatenate((_entity_seeds(index, question), passages))
-    if not seeds.any():  # nothing resembles the question: what is central is shown
-        seeds = np.ones_like(seeds)
-    entities, units = index.spread.walk(seeds)
+    terms = AskedTerms.of(question.text)
+    said = standard_scores(index.words.units.scores(terms))
+    likeness = _alike(index.unit_vectors, question.vector, said)
+    seeds = [*_entity_seeds(index, question, terms), _unit_seeds(index, likeness)]
+    nodes = np.concatenate([each.nodes for each in seeds])
+    weights = np.concatenate([each.weights for each in seeds])
+    if not weights.any():  # nothing resembles the question: what is central is shown
+        nodes = np.arange(index.spread.nodes)
+        weights = np.ones(len(nodes))
+    entities, units = index.spread.walk(nodes, weights)
     return Relevance(entities=entities, units=units, likeness=likeness)
 
 
-def _entity_seeds(index: GraphIndex, question: LocalQuestion) -> Scores:
-    """Return where the walk starts among the entities; a rare one before one that is everywhere."""
-    words = index.words
-    count = len(index.entities)
-    alike = _alike(
-        index.entity_vectors,
-        question.vector,
-        words.entities.scores(question.text),
-        words.titles.scores(question.text),
-    )
-    stated = _leading(standard_scores(words.edges.scores(question.text)), SEED_EDGES)
-    ends = np.zeros(count)
-    for row in np.flatnonzero(stated):
-        for end in (index.edges.sources[row], index.edges.targets[row]):
-            if end < count:
-                ends[end] += stated[row]
-    rarity = index.entities.rarity
-    seeds: Scores = (
-        ENTITY_WEIGHT * _shares(_leading(alike, SEED_ENTITIES) * rarity)
-        + EDGE_WEIGHT * _shares(ends * rarity)
-        + NAMED_WEIGHT * _shares(words.named(question.text) * rarity)
-    )
-    return seeds
+@dataclass(frozen=True, kw_only=True)
+class _Seeds:
+    """Where the walk begins for one reason, and how often."""
+
+    nodes: Rows
+    weights: Scores
+
+    @classmethod
+    def of(cls, nodes: Rows, worth: Scores, share: float) -> _Seeds:
+        """Return seeds that together are a share of all, each by its worth."""
+        total = float(worth.sum())
+        return cls(nodes=nodes, weights=worth * (share / total) if total > 0 else worth)
 
 
-def _alike(
-    vectors: Vectors | None, query: NDArray[np.float32], *scores: NDArray[np.floating]
-) -> Scores:
-    """Return words and vectors fused; what looks best is measured exactly before it is ranked."""
+def _unit_seeds(index: GraphIndex, likeness: Scores) -> _Seeds:
+    rows, worth = _leading(likeness, SEED_UNITS)
+    return _Seeds.of(rows + len(index.entities), worth, UNIT_WEIGHT)
+
+
+def _entity_seeds(
+    index: GraphIndex, question: LocalQuestion, terms: AskedTerms
+) -> Iterator[_Seeds]:
+    """Yield where the walk starts among the entities; a rare one before one that is everywhere."""
+    words, rarity = index.words, index.entities.rarity
+    described = fuse(words.entities.scores(terms), words.titles.scores(terms))
+    alike = _alike(index.entity_vectors, question.vector, described)
+    rows, worth = _leading(alike, SEED_ENTITIES)
+    yield _Seeds.of(rows, worth * rarity[rows], ENTITY_WEIGHT)
+
+    stated, worth = _leading(standard_scores(words.edges.scores(terms)), SEED_EDGES)
+    ends = np.concatenate((index.edges.sources[stated], index.edges.targets[stated]))
+    known = ends < len(index.entities)
+    ends, worth = ends[known], np.concatenate((worth, worth))[known]
+    yield _Seeds.of(ends, worth * rarity[ends], EDGE_WEIGHT)
+
+    held = words.names.held_by(question.text)
+    named = np.fromiter(held, dtype=np.int64, count=len(held))
+    sizes = np.fromiter(held.values(), dtype=np.float64, count=len(held))
+    yield _Seeds.of(named, sizes * rarity[named], NAMED_WEIGHT)
+
+
+def _alike(vectors: Vectors | None, query: NDArray[np.float32], words: Scores) -> Scores:
+    """Return standard scores of words and vectors together; what looks best is measured exactly."""
     if vectors is None:
-        return fuse(*scores)
-    near = vectors.similarities(query, scores[0].size)
+        return words
+    near = vectors.similarities(query, words.size)
     if not vectors.is_exact:
-        leading = np.concatenate(
-            (best_rows(near, MEASURED), best_rows(fuse(*scores, near), MEASURED))
-        )
+        both = words + standard_scores(near)
+        leading = np.concatenate((best_rows(near, MEASURED), best_rows(both, MEASURED)))
         vectors.measure(near, np.unique(leading), query)
-    return fuse(*scores, near)
+    return words + standard_scores(near)
 
 
-def _leading(scores: Scores, count: int) -> Scores:
-    """Return the ``count`` best of the scores that are above the mean, and 0 for all others."""
+def _leading(scores: Scores, count: int) -> tuple[Rows, Scores]:
+    """Return the rows of the ``count`` best of the scores that are above the mean, and these."""
     rows = best_rows(scores, count)
-    kept = np.zeros_like(scores)
-    kept[rows] = np.maximum(scores[rows], 0.0)
-    return kept
-
-
-def _shares(scores: Scores) -> Scores:
-    total = float(scores.sum())
-    return scores * (1 / total) if total > 0 else scores
+    rows = rows[scores[rows] > 0]
+    return rows, scores[rows].astype(np.float64)
 
 
 def select_graph(index: GraphIndex, question: LocalQuestion, values: LocalValues) -> LocalSelection:
@@ -142,19 +137,17 @@ def select_graph(index: GraphIndex, question: LocalQuestion, values: LocalValues
     entities = _entities(index, relevance, left // 2, values)
     edges = _edges(index, entities.rows, relevance, left - entities.tokens, values)
     claims = _claims(index, entities.rows, left - entities.tokens - edges.tokens)
-    others = (reports, entities, edges, claims)
-    used = sum(section.tokens for section in others if section.rows)
+    used = sum(each.tokens for each in (reports, entities, edges, claims) if each.rows)
     units = _units(index, relevance, budget - used - _JOINS)
-    shown = [section.text for section in (*others, units) if section.rows]
+    shown = (reports, entities, edges, claims, units)
     return LocalSelection(
-        context=shown_context(
-            index,
-            "\n\n".join(shown),
-            reports=reports.rows,
-            entities=entities.rows,
-            edges=edges.rows,
-            claims=[_claims_of(index, entities.rows)[place] for place in claims.rows],
-            text_units=units.rows,
+        context=sections.context_of(
+            "\n\n".join(section.text for section in shown if section.rows),
+            reports=reports,
+            entities=entities,
+            edges=edges,
+            claims=claims,
+            units=units,
         ),
         text_units=units.rows,
     )
@@ -164,27 +157,30 @@ _JOINS = 4
 """Tokens of the blank lines between the tables."""
 
 
-def _reports(index: GraphIndex, level: int, relevance: Relevance, budget: int) -> Section:
+def _reports(index: GraphIndex, level: int, relevance: Relevance, budget: int) -> sections.Reports:
     """Return the reports of the communities that the walk meets most."""
     finest = index.finest_communities(level)
+    rows = best_rows(relevance.entities, _MET)
     met: dict[int, float] = {}
-    for row in best_rows(relevance.entities, _MET).tolist():
-        number = int(finest[row])
+    for number, share in zip(finest[rows].tolist(), relevance.entities[rows].tolist(), strict=True):
         if number in index.reports:
-            met[number] = met.get(number, 0.0) + float(relevance.entities[row])
-    numbers = sorted(met, key=lambda n: (-met[n], -index.reports[n].rank, n))
-    lines = ((number, report_line(index, number)) for number in numbers)
-    return fill_section("Reports", REPORT_HEADER, lines, budget, index.token_counts, skip=True)
+            met[number] = met.get(number, 0.0) + share
+    numbers = sorted(met, key=lambda n: (-met[n], -index.reports.rank_of(n), n))
+    record_of = index.reports.__getitem__
+    return sections.REPORTS.fill(numbers, record_of, budget, index.token_counts, skip=True)
 
 
 _MET = 100
 """Entities whose communities are looked at."""
 
 
-def _entities(index: GraphIndex, relevance: Relevance, budget: int, values: LocalValues) -> Section:
+def _entities(
+    index: GraphIndex, relevance: Relevance, budget: int, values: LocalValues
+) -> sections.Entities:
     rows = best_rows(relevance.entities, 2 * values.entities)
-    lines = entity_lines(index, [row for row in rows.tolist() if relevance.entities[row] > 0])
-    return fill_section("Entities", ENTITY_HEADER, lines, budget, index.token_counts, skip=True)
+    met = rows[relevance.entities[rows] > 0].tolist()
+    record_of = index.entities.record
+    return sections.ENTITIES.fill(met, record_of, budget, index.token_counts, skip=True)
 
 
 def _edges(
@@ -193,36 +189,36 @@ def _edges(
     relevance: Relevance,
     budget: int,
     values: LocalValues,
-) -> Section:
+) -> sections.Edges:
     """Return relationships of the entities, those first whose two ends the walk meets."""
     of_each = [index.entities.edges.of(row) for row in entities]
     rows = np.unique(np.concatenate(of_each)) if of_each else np.zeros(0, dtype=np.int64)
-    met = np.append(relevance.entities, 0.0)
-    sources = np.minimum(index.edges.sources[rows], len(index.entities))
-    targets = np.minimum(index.edges.targets[rows], len(index.entities))
-    worth = np.sqrt(met[sources] * met[targets])
-    best = rows[best_rows(worth, values.relationships * len(entities))]
-    lines = ((row, edge_line(index, row)) for row in best.tolist())
-    return fill_section("Relationships", EDGE_HEADER, lines, budget, index.token_counts, skip=True)
+    edges = index.edges
+    worth = np.sqrt(_met(relevance, edges.sources[rows]) * _met(relevance, edges.targets[rows]))
+    best = rows[best_rows(worth, values.relationships * len(entities))].tolist()
+    return sections.EDGES.fill(best, edges.record, budget, index.token_counts, skip=True)
 
 
-def _claims_of(index: GraphIndex, entities: Sequence[int]) -> list[ContextClaim]:
-    return [claim for row in entities for claim in index.claims.get(row, ())]
+def _met(relevance: Relevance, ends: Rows) -> Scores:
+    """Return the share of the walk at ends of relationships; 0 at one that is no entity."""
+    count = len(relevance.entities)
+    return np.where(ends < count, relevance.entities[np.minimum(ends, count - 1)], 0.0)
 
 
-def _claims(index: GraphIndex, entities: Sequence[int], budget: int) -> Section:
-    lines = claim_lines(_claims_of(index, entities))
-    return fill_section("Claims", CLAIM_HEADER, lines, budget, index.token_counts, skip=True)
+def _claims(index: GraphIndex, entities: Iterable[int], budget: int) -> sections.Claims:
+    claims = [claim for row in entities for claim in index.claims.get(row, ())]
+    places, record_of = range(len(claims)), claims.__getitem__
+    return sections.CLAIMS.fill(places, record_of, budget, index.token_counts, skip=True)
 
 
-def _units(index: GraphIndex, relevance: Relevance, budget: int) -> Section:
+def _units(index: GraphIndex, relevance: Relevance, budget: int) -> sections.Units:
     """Return the text units that are worth most for their length, most relevant first."""
-    lines = unit_lines(index, _by_worth(index, relevance))
-    counts = index.token_counts
-    chosen = fill_section("Sources", UNIT_HEADER, lines, budget, counts, skip=True).rows
+    rows, record_of = _by_worth(index, relevance), index.text_units.record
+    chosen = sections.UNITS.fill(rows, record_of, budget, index.token_counts, skip=True)
     order = fuse(relevance.units, relevance.likeness)
-    ordered = sorted(chosen, key=lambda row: (-order[row], row))
-    return fill_section("Sources", UNIT_HEADER, unit_lines(index, ordered), budget, counts)
+    return sections.UNITS.reorder(
+        chosen, sorted(chosen.rows, key=lambda row: (-order.item(row), row))
+    )
 
 
 def _by_worth(index: GraphIndex, relevance: Relevance) -> Iterator[int]:
@@ -231,10 +227,9 @@ def _by_worth(index: GraphIndex, relevance: Relevance) -> Iterator[int]:
     What the walk never meets and the question does not resemble is no filling either.
     """
     # The root of the length: by the length itself, scraps of text would come before passages.
-    worth = relevance.units / np.sqrt(np.maximum(index.text_units.lengths, 1.0))
-    alike = np.where(worth > 0, 0.0, relevance.likeness)
+    worth = relevance.units / index.text_units.bulk
     yield from _best_first(worth)
-    yield from _best_first(alike)
+    yield from _best_first(np.where(worth > 0, 0.0, relevance.likeness))
 
 
 def _best_first(scores: Scores) -> Iterator[int]:

@@ -9,33 +9,18 @@ a community, and here it is found.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache, cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from holodeck.lib.contracts import ContextClaim
+from holodeck.lib.contracts import ContextRelationship
+from holodeck.lib.graphrag import local_sections as sections
 from holodeck.lib.graphrag.graph_index import GraphIndex
-from holodeck.lib.graphrag.local_context import (
-    LocalQuestion,
-    LocalSelection,
-    Section,
-    fill_section,
-)
-from holodeck.lib.graphrag.local_lines import (
-    CLAIM_HEADER,
-    EDGE_HEADER,
-    ENTITY_HEADER,
-    REPORT_HEADER,
-    UNIT_HEADER,
-    claim_lines,
-    edge_line,
-    entity_lines,
-    report_line,
-    shown_context,
-    unit_lines,
-)
+from holodeck.lib.graphrag.local_context import LocalQuestion, LocalSelection
 from holodeck.lib.graphrag.values import LocalValues
 from holodeck.lib.graphrag.write_context import report_rows
 
@@ -45,7 +30,23 @@ OVERSAMPLE = 2
 """The library looks at twice the configured number of entities and keeps them all."""
 NO_REPORT_FITS = "[]"
 """What the library writes where reports were found and none fits: its empty list, as text."""
-NOTHING = Section(text="", rows=(), tokens=0)
+NOTHING: sections.Section[Any] = sections.Section()  # Any: it holds no record of any kind
+LOWER_CLAIMS = replace(sections.CLAIMS, name="claims")
+
+
+@dataclass(frozen=True, kw_only=True)
+class _LinkedEdge:
+    """A relationship, and how many entities its outer end is connected with, or nothing."""
+
+    edge: ContextRelationship
+    links: int | str
+
+
+LINKED_EDGES = sections.Table[_LinkedEdge](
+    name=sections.EDGES.name,
+    columns=(*sections.EDGES.columns, "links"),
+    line=lambda linked: f"{sections.EDGES.line(linked.edge)[:-1]}|{linked.links}\n",
+)
 
 
 def select_library(
@@ -54,20 +55,19 @@ def select_library(
     """Build the context of ``question`` as the library does."""
     tokens = values.context_tokens
     entities = _nearest_entities(index, question, values)
-    reports, numbers = _reports(index, entities, question.level, tokens * values.community_share)
+    reports = _reports(index, entities, question.level, tokens * values.community_share)
     graph_share = 1 - values.community_share - values.text_unit_share
     graph = _graph(index, entities, int(tokens * graph_share), values)
     units = _text_units(index, entities, int(tokens * values.text_unit_share))
-    sections = (reports, graph.text, units.text)
+    shown = (reports.text, graph.text, units.text)
     return LocalSelection(
-        context=shown_context(
-            index,
-            "\n\n".join(section for section in sections if section.strip()),
-            reports=numbers,
-            entities=graph.entities.rows,
-            edges=graph.edges.rows,
+        context=sections.context_of(
+            "\n\n".join(section for section in shown if section.strip()),
+            reports=reports,
+            entities=graph.entities,
+            edges=graph.edges,
             claims=graph.claims,
-            text_units=units.rows,
+            units=units,
         ),
         text_units=units.rows,
     )
@@ -82,11 +82,11 @@ def _nearest_entities(index: GraphIndex, question: LocalQuestion, values: LocalV
 
 def _reports(
     index: GraphIndex, entities: Sequence[int], level: int, budget: float
-) -> tuple[str, list[int]]:
+) -> sections.Reports:
     """Return the reports of all levels 0..level; those of most entities first, then by rank."""
     usable = index.reported_communities(level)
     if not entities or not usable:
-        return "", []
+        return NOTHING
     communities = index.all_communities(level)
     matches: Counter[int] = Counter()
     for row in entities:
@@ -94,56 +94,53 @@ def _reports(
         matches.update(set(communities.of(row).tolist()))
     found = [number for number in matches if number in usable]
     found.sort(key=lambda number: (matches[number], index.reports[number].rank), reverse=True)
-    lines = ((number, report_line(index, number)) for number in found)
-    section = fill_section("Reports", REPORT_HEADER, lines, int(budget), index.token_counts)
+    record_of = index.reports.__getitem__
+    section = sections.REPORTS.fill(found, record_of, int(budget), index.token_counts)
     if not section.rows:
-        return NO_REPORT_FITS, []
+        return sections.Section(text=NO_REPORT_FITS)
     # Counted as plain lines, written as quoted ones.
-    rows = report_rows(index.reports[number] for number in section.rows)
-    return f"-----Reports-----\n{rows}", list(section.rows)
+    return replace(section, text=f"-----Reports-----\n{report_rows(section.records)}")
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Graph:
     """Entities, relationships and claims of a context."""
 
-    text: str
-    entities: Section
-    edges: Section = NOTHING
-    claims: Sequence[ContextClaim] = ()
+    text: str = ""
+    entities: sections.Entities = NOTHING
+    edges: sections.Edges = NOTHING
+    claims: sections.Claims = NOTHING
 
 
 def _graph(index: GraphIndex, entities: Sequence[int], budget: int, values: LocalValues) -> _Graph:
     """Add what hangs on one entity after the other, until it is too much."""
     if not entities:
-        return _Graph(text="", entities=NOTHING)
-    lines = entity_lines(index, entities)
-    first = fill_section("Entities", ENTITY_HEADER, lines, budget, index.token_counts)
+        return _Graph()
+    record_of, counts = index.entities.record, index.token_counts
+    first = sections.ENTITIES.fill(entities, record_of, budget, counts)
     kept = _Graph(text=f"{first.text}\n\n", entities=first)
-    edges = _Relationships(index=index, per_entity=values.relationships)
+    relationships = _Relationships(index=index, per_entity=values.relationships)
     for count in range(1, len(entities) + 1):
         added = entities[:count]
-        edge_table = edges.section(added, budget)
-        claim_table, claims = _claims(index, added, budget)
-        if first.tokens + edge_table.tokens + claim_table.tokens > budget:
+        edges = relationships.section(added, budget)
+        claims = _claims(index, added, budget)
+        if first.tokens + edges.tokens + claims.tokens > budget:
             break
         kept = _Graph(
-            text=f"{first.text}\n\n{edge_table.text}\n\n{claim_table.text}",
+            text=f"{first.text}\n\n{edges.text}\n\n{claims.text}",
             entities=first,
-            edges=edge_table,
-            claims=claims[: len(claim_table.rows)],
+            edges=edges,
+            claims=claims,
         )
     return kept
 
 
-def _claims(
-    index: GraphIndex, entities: Sequence[int], budget: int
-) -> tuple[Section, list[ContextClaim]]:
+def _claims(index: GraphIndex, entities: Sequence[int], budget: int) -> sections.Claims:
     if not index.claims:
-        return NOTHING, []
+        return NOTHING
     claims = [claim for row in entities for claim in index.claims.get(row, ())]
-    numbered = ((claims[place].number, line) for place, line in claim_lines(claims))
-    return fill_section("claims", CLAIM_HEADER, numbered, budget, index.token_counts), claims
+    places = range(len(claims))
+    return LOWER_CLAIMS.fill(places, claims.__getitem__, budget, index.token_counts)
 
 
 @dataclass(kw_only=True)
@@ -159,22 +156,27 @@ class _Relationships:
     per_entity: int
     links: dict[int, int] = field(default_factory=dict)
 
-    def section(self, entities: Sequence[int], budget: int) -> Section:
+    def section(self, entities: Sequence[int], budget: int) -> sections.Edges:
         """Return the table of the relationships that fit; nothing when there are none."""
         rows = self._ordered(np.asarray(entities))
         if not len(rows):
             return NOTHING
-        # The first relationship alone decides whether the table has a column for links.
-        has_links = int(rows[0]) in self.links
-        header = (*EDGE_HEADER, "links") if has_links else EDGE_HEADER
-        lines = self._lines(rows, has_links=has_links)
         counts = self.index.token_counts
-        return fill_section("Relationships", header, lines, budget, counts)
+        # The first relationship alone decides whether the table has a column for links.
+        if int(rows[0]) not in self.links:
+            return sections.EDGES.fill(rows.tolist(), self._record_of, budget, counts)
+        linked = LINKED_EDGES.fill(rows.tolist(), self._linked, budget, counts)
+        records = tuple(each.edge for each in linked.records)
+        return sections.Section(
+            text=linked.text, rows=linked.rows, records=records, tokens=linked.tokens
+        )
 
-    def _lines(self, rows: NDArray[np.int64], *, has_links: bool) -> Iterator[tuple[int, str]]:
-        for row in rows.tolist():
-            line = edge_line(self.index, row)
-            yield row, f"{line[:-1]}|{self.links.get(row, '')}\n" if has_links else line
+    @cached_property
+    def _record_of(self) -> Callable[[int], ContextRelationship]:
+        return cache(self.index.edges.record)  # the tables of a growing list have most in common
+
+    def _linked(self, row: int) -> _LinkedEdge:
+        return _LinkedEdge(edge=self._record_of(row), links=self.links.get(row, ""))
 
     def _ordered(self, entities: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return relationships between the entities by rank, then the best that lead out."""
@@ -211,15 +213,14 @@ class _Relationships:
         return np.bincount(pairs // width, minlength=len(ends))[place]
 
 
-def _text_units(index: GraphIndex, entities: Sequence[int], budget: int) -> Section:
+def _text_units(index: GraphIndex, entities: Sequence[int], budget: int) -> sections.Units:
     """Return the text units of the entities in turn, those with most of its relationships first."""
     if not entities or not len(index.text_units):
         return NOTHING
     ordered = list(_ordered_units(index, entities, budget))
     if not ordered:
-        return Section(text="", rows=(), tokens=0)
-    lines = unit_lines(index, ordered)
-    return fill_section("Sources", UNIT_HEADER, lines, budget, index.token_counts)
+        return NOTHING
+    return sections.UNITS.fill(ordered, index.text_units.record, budget, index.token_counts)
 
 
 def _ordered_units(index: GraphIndex, entities: Sequence[int], budget: int) -> Iterator[int]:

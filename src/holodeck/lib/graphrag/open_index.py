@@ -12,23 +12,23 @@ import logging
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
 from holodeck.errors import TableNotFoundError
-from holodeck.lib.contracts import Claim, ContextClaim, ContextReport
+from holodeck.lib.contracts import Claim, ContextClaim
 from holodeck.lib.graphrag.foreign import ForeignIndex
-from holodeck.lib.graphrag.graph_index import (
-    PROMPTS_FILE,
+from holodeck.lib.graphrag.graph_index import PROMPTS_FILE, GraphIndex
+from holodeck.lib.graphrag.links import Links
+from holodeck.lib.graphrag.local_sections import known_counts, line_tokens
+from holodeck.lib.graphrag.opened_tables import (
     Communities,
     Edges,
     Entities,
-    GraphIndex,
+    Reports,
     TextUnits,
 )
-from holodeck.lib.graphrag.links import Links
-from holodeck.lib.graphrag.local_lines import known_counts, line_tokens
 from holodeck.lib.graphrag.prompts import SEARCH_PROMPTS, read_prompts
 from holodeck.lib.graphrag.search_words import Names, SearchWords
 from holodeck.lib.graphrag.spread import Spread
@@ -38,10 +38,13 @@ from holodeck.lib.indexes.arrays import Arrays, map_arrays, write_arrays
 from holodeck.lib.indexes.derived import open_derived
 from holodeck.lib.indexes.files import DERIVED_FILE, mark_sizes
 from holodeck.lib.indexes.places import Places
-from holodeck.lib.indexes.step_memo import StepMemo
 from holodeck.lib.indexes.texts import Texts
 from holodeck.lib.ranking.vectors import Vectors
 from holodeck.lib.ranking.words import WordIndex
+from holodeck.lib.tokens import count_tokens
+
+if TYPE_CHECKING:
+    from holodeck.lib.indexes.step_memo import StepMemo
 
 __all__ = [
     "DERIVED_FILE",
@@ -155,11 +158,13 @@ def derive_places(tables: Path, vectors: Path, like: tuple[Path, Path]) -> None:
 
 def _derive(tables: Path, vectors: Path, memo: StepMemo | None = None) -> Arrays:
     # Here and not above: what reads tables takes long to import, and a prepared index needs none.
+    from holodeck.lib.graphrag.counted_lines import CountedLines
     from holodeck.lib.graphrag.derive import derive_arrays
 
     start = time.perf_counter()
     arrays = dict(derive_arrays(tables, vectors))
-    counted = line_tokens(_index(arrays, {}), memo)
+    count = count_tokens if memo is None else CountedLines(memo)
+    counted = line_tokens(_index(arrays, {}), count)
     arrays |= {f"{_TOKENS}.{name}": counts for name, counts in counted.items()}
     logger.info("prepared %s for search in %.1f s", tables, time.perf_counter() - start)
     return arrays
@@ -217,48 +222,6 @@ class _Claims(Mapping[int, Sequence[ContextClaim]]):
 _CLAIM_FIELDS = tuple(Claim.__dataclass_fields__)
 
 
-class _Reports(Mapping[int, ContextReport]):
-    """Community number → report; each is made once.
-
-    Args:
-        arrays: Their columns; ``batched``, where it is there, holds their tokens.
-    """
-
-    def __init__(self, arrays: Arrays) -> None:
-        self._rows = {number: row for row, number in enumerate(arrays["numbers"].tolist())}
-        self._ranks: NDArray[Any] = arrays["ranks"]
-        self._titles = _texts(arrays, "titles")
-        self._contents = _texts(arrays, "contents")
-        self._summaries = _texts(arrays, "summaries")
-        self._tokens = arrays.get("batched")
-        self._made: dict[int, ContextReport] = {}
-
-    def __len__(self) -> int:
-        return len(self._rows)
-
-    def __iter__(self) -> Iterator[int]:
-        return iter(self._rows)
-
-    def __contains__(self, number: object) -> bool:
-        return number in self._rows
-
-    def __getitem__(self, number: int) -> ContextReport:
-        if number not in self._made:
-            self._made[number] = self._make(number)
-        return self._made[number]
-
-    def _make(self, number: int) -> ContextReport:
-        row = self._rows[number]
-        return ContextReport(
-            number=number,
-            title=self._titles[row],
-            content=self._contents[row],
-            rank=float(self._ranks[row]),
-            summary=self._summaries[row],
-            tokens=0 if self._tokens is None else int(self._tokens[row]),
-        )
-
-
 def _part(arrays: Arrays, name: str) -> dict[str, NDArray[Any]]:
     start = f"{name}."
     return {
@@ -279,7 +242,7 @@ _TOKENS = "tokens"
 
 def _index(arrays: Arrays, prompts: Mapping[str, str]) -> GraphIndex:
     entities, tokens = _part(arrays, "entities"), _part(arrays, _TOKENS)
-    reports = _Reports({**_part(arrays, "reports"), **tokens})
+    reports = _reports(_part(arrays, "reports"), tokens.get("batched"))
     return GraphIndex(
         entities=Entities(
             ids=_texts(entities, "ids"),
@@ -329,6 +292,17 @@ def _edges(arrays: Arrays, units: Links) -> Edges:
         names=_texts(arrays, "names"),
         descriptions=_texts(arrays, "descriptions"),
         **{name: arrays[name] for name in ("numbers", "weights", "sources", "targets", "ranks")},
+    )
+
+
+def _reports(arrays: Arrays, tokens: NDArray[Any] | None) -> Reports:
+    return Reports(
+        numbers=arrays["numbers"],
+        ranks=arrays["ranks"],
+        titles=_texts(arrays, "titles"),
+        contents=_texts(arrays, "contents"),
+        summaries=_texts(arrays, "summaries"),
+        tokens=tokens,
     )
 
 

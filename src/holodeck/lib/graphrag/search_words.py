@@ -143,13 +143,6 @@ class SearchWords:
         }
         return cls(Names.of(titles), {name: WordIndex.of(each) for name, each in texts.items()})
 
-    def named(self, question: str) -> NDArray[np.float32]:
-        """Return the words of each entity's name if the question holds all of it, else 0."""
-        counts = np.zeros(self.names.entities, dtype=np.float32)
-        held = self.names.held_by(question)
-        counts[list(held)] = list(held.values())
-        return counts
-
 
 def _words(text: str) -> list[str]:
     return "".join(c if c.isalnum() else " " for c in text.casefold()).split()

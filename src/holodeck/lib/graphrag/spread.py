@@ -50,53 +50,104 @@ class Spread:
         """How many nodes there are."""
         return len(self.steps.starts) - 1
 
-    def walk(self, seeds: Reals, least: float | None = None) -> tuple[Reals, Reals]:
-        """Return how often a walk that starts at ``seeds`` is at each entity and each text unit.
+    def walk(self, nodes: Rows, weights: Reals, least: float | None = None) -> tuple[Reals, Reals]:
+        """Return how often a walk from ``nodes`` is at each entity and each text unit.
 
-        Seeds of which none is positive give zeros.
+        Weights of which none is positive give zeros.
 
         Args:
-            seeds: Weight of each node as a beginning.
+            nodes: Where the walk begins; one that is there twice has both weights.
+            weights: How often it begins at each.
             least: Share of the walk at a node below which it ends there; 0 follows all; default:
                 by the size of the graph.
         """
-        total = seeds.sum()
-        if total <= 0:
-            return np.zeros(self.entities), np.zeros(self.nodes - self.entities)
-        if least is None:
-            least = LEAST if len(self.steps.rows) > GREAT else 0.0
-        at = seeds / total
-        met = (1 - DAMPING) * at
-        for number in range(STEPS):
-            at = DAMPING * (self._step_near(at, least) if least else self._step(at))
-            # The last step stands for all that would follow.
-            met += at if number == STEPS - 1 else (1 - DAMPING) * at
+        total = float(weights.sum())
+        met = np.zeros(self.nodes)
+        if total > 0:
+            if least is None:
+                least = LEAST if len(self.steps.rows) > GREAT else 0.0
+            if least:
+                self._walk_near(met, nodes, weights / total, least)
+            else:
+                self._walk_all(met, nodes, weights / total)
         return met[: self.entities], met[self.entities :]
+
+    def _walk_all(self, met: Reals, nodes: Rows, weights: Reals) -> None:
+        """Add to ``met`` how often the walk is at each node."""
+        at = _sums(nodes, weights, len(met))
+        met += (1 - DAMPING) * at
+        for number in range(STEPS):
+            moved = at.take(self._owners)
+            moved *= self._damped
+            at = _sums(self.steps.rows, moved, len(met))
+            met += at if number == STEPS - 1 else (1 - DAMPING) * at
+
+    def _walk_near(self, met: Reals, nodes: Rows, weights: Reals, least: float) -> None:
+        """Add to ``met`` how often the walk is at each node, followed near its beginning only.
+
+        Nothing in it is as long as the graph but one array of places.
+        """
+        near = _Near(len(met))
+        at = _sums(near.places_of(nodes), weights, len(near.nodes))
+        here = (1 - DAMPING) * at
+        for number in range(STEPS):
+            followed = np.flatnonzero(at > least)
+            if not len(followed):
+                break
+            taken, counts = self._steps_from(near.nodes[followed])
+            places = near.places_of(self.steps.rows[taken])
+            moved = np.repeat(DAMPING * at[followed], counts) * self.shares[taken]
+            at = _sums(places, moved, len(near.nodes))
+            longer = at if number == STEPS - 1 else (1 - DAMPING) * at
+            longer[: len(here)] += here
+            here = longer
+        met[near.nodes] = here
+
+    def _steps_from(self, nodes: Rows) -> tuple[Rows, Rows]:
+        """Return the steps from all of the nodes, and how many lead from each."""
+        starts = self.steps.starts[nodes]
+        counts = self.steps.starts[nodes + 1] - starts
+        ends = np.cumsum(counts)
+        return np.arange(ends[-1]) + np.repeat(starts - ends + counts, counts), counts
 
     @cached_property
     def _owners(self) -> Rows:
         return self.steps.owners
 
-    def _step(self, at: Reals) -> Reals:
-        """Return where all are after one step."""
-        return self._arrive(self.steps.rows, at.take(self._owners) * self.shares)
+    @cached_property
+    def _damped(self) -> Reals:
+        return DAMPING * self.shares.astype(np.float64)
 
-    def _step_near(self, at: Reals, least: float) -> Reals:
-        """Return where those are after one step of whom there are more than ``least`` at a node."""
-        nodes = np.flatnonzero(at > least)
-        starts = self.steps.starts[nodes]
-        counts = self.steps.starts[nodes + 1] - starts
-        ends = np.cumsum(counts)
-        if not len(nodes) or not ends[-1]:
-            return np.zeros(self.nodes)
-        taken = np.arange(ends[-1]) + np.repeat(starts - ends + counts, counts)
-        moved = np.repeat(at[nodes], counts) * self.shares[taken]
-        return self._arrive(self.steps.rows[taken], moved)
 
-    def _arrive(self, nodes: Rows, shares: Reals) -> Reals:
-        # Its stubs say that weights give whole numbers.
-        arrived: NDArray[Any] = np.bincount(nodes, weights=shares, minlength=self.nodes)
-        return arrived
+class _Near:
+    """The nodes that a walk came to, in the order in which it did.
+
+    Args:
+        count: How many nodes there are.
+    """
+
+    def __init__(self, count: int) -> None:
+        self.nodes: Rows = np.zeros(0, dtype=np.int64)
+        self._place = np.full(count, -1, dtype=np.int32)
+
+    def places_of(self, nodes: Rows) -> NDArray[np.int32]:
+        """Return the places of ``nodes`` in ``nodes`` of this, to which new ones are added."""
+        place = self._place
+        new = nodes[place[nodes] < 0]
+        if len(new):
+            # Each distinct one once, without sorting: the one of equal ones that was written last.
+            numbers = np.arange(len(new), dtype=np.int32)
+            place[new] = numbers
+            new = new[place[new] == numbers]
+            place[new] = len(self.nodes) + numbers[: len(new)]
+            self.nodes = np.concatenate((self.nodes, new))
+        return place[nodes]
+
+
+def _sums(places: NDArray[np.integer], weights: Reals, count: int) -> Reals:
+    # Its stubs say that weights give whole numbers.
+    sums: NDArray[Any] = np.bincount(places, weights=weights, minlength=count)
+    return sums
 
 
 def spread_over(

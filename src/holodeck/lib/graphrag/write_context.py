@@ -28,11 +28,12 @@ class TokenCounts:
         self._known = known or {}
         self._counts: dict[tuple[str, int], tuple[str, int]] = {}
 
+    def known(self, table: str) -> Mapping[int, int] | NDArray[np.int32] | None:
+        """Return row → tokens of a table that was counted beforehand."""
+        return self._known.get(table)
+
     def of(self, table: str, row: int, line: str) -> int:
         """Return the tokens of ``line``, which stands for a row of a table."""
-        known = self._known.get(table)
-        if known is not None:
-            return int(known[row])
         kept = self._counts.get((table, row))
         if kept is None or kept[0] != line:
             kept = (line, count_tokens(line))

@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 
 from holodeck.lib.indexes.checked_arrays import CheckedArrays
 
-__all__ = ["Finder", "Texts", "text_arrays", "text_at"]
+__all__ = ["Finder", "Texts", "text_arrays", "text_at", "text_marks"]
+
+Marks = NDArray[np.uint64]
 
 
 class Texts(Sequence[str]):
@@ -86,9 +88,7 @@ class Finder:
         rows: The row of each hash.
     """
 
-    def __init__(
-        self, texts: Sequence[str], marks: NDArray[np.uint64], rows: NDArray[np.int64]
-    ) -> None:
+    def __init__(self, texts: Sequence[str], marks: Marks, rows: NDArray[np.int64]) -> None:
         self._texts = texts
         self.marks = marks
         self.rows = rows
@@ -96,13 +96,19 @@ class Finder:
     @classmethod
     def of(cls, texts: Sequence[str]) -> Finder:
         """Return a finder over texts."""
-        marks = _marks(texts)
+        marks = text_marks(texts)
         order = np.argsort(marks, kind="stable")
         return cls(texts, marks[order], order)
 
-    def find(self, wanted: Sequence[str]) -> list[list[int]]:
-        """Return, for each of the texts that are looked for, the rows where it stands."""
-        marks = _marks(wanted)
+    def find(self, wanted: Sequence[str], marks: Marks | None = None) -> list[list[int]]:
+        """Return, for each of the texts that are looked for, the rows where it stands.
+
+        Args:
+            wanted: The texts.
+            marks: Their hashes, where several finders are asked for the same; see ``text_marks``.
+        """
+        if marks is None:
+            marks = text_marks(wanted)
         starts = np.searchsorted(self.marks, marks, side="left").tolist()
         ends = np.searchsorted(self.marks, marks, side="right").tolist()
         return [
@@ -114,7 +120,8 @@ class Finder:
         ]
 
 
-def _marks(texts: Sequence[str]) -> NDArray[np.uint64]:
+def text_marks(texts: Sequence[str]) -> Marks:
+    """Return the hash by which a ``Finder`` looks for each text."""
     digests = (
         hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=8).digest() for text in texts
     )

@@ -12,10 +12,11 @@ def standard_scores(scores: NDArray[np.floating]) -> NDArray[np.float32]:
     """Return how many standard deviations each score lies above the mean; 0 where all are equal."""
     if not scores.size:
         return np.zeros(0, dtype=np.float32)
-    standard: NDArray[np.float32] = (scores - scores.mean(dtype=np.float64)).astype(np.float32)
+    mean = scores.mean()
+    standard: NDArray[np.float32] = (scores - mean).astype(np.float32, copy=False)
     spread = float(np.sqrt(np.vecdot(standard, standard) / standard.size))
     # Below this the scores differ by rounding only.
-    if spread <= 1e-6 * max(1e-3, float(scores.max()), -float(scores.min())):
+    if spread <= 1e-6 * max(1e-3, abs(float(mean))):
         return np.zeros(scores.shape, dtype=np.float32)
     standard *= np.float32(1 / spread)
     return standard

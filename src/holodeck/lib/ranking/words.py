@@ -3,20 +3,35 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from holodeck.lib.indexes.arrays import Arrays
-from holodeck.lib.indexes.texts import Finder, Texts
+from holodeck.lib.indexes.texts import Finder, Texts, text_marks
 from holodeck.lib.ranking.stems import stem
 from holodeck.lib.ranking.terms import question_terms, text_terms
 
-__all__ = ["WordIndex"]
+__all__ = ["AskedTerms", "WordIndex"]
 
 K1 = 1.2  # how soon further occurrences of a term count for little
 B = 0.75  # how far a long text is held against itself
+
+
+@dataclass(frozen=True, kw_only=True)
+class AskedTerms:
+    """The distinct stems of a question, and what they are found by in any ``WordIndex``."""
+
+    stems: tuple[str, ...]
+    marks: NDArray[np.uint64]
+
+    @classmethod
+    def of(cls, question: str) -> AskedTerms:
+        """Return the terms of a question."""
+        stems = tuple(dict.fromkeys(map(stem, question_terms(question))))
+        return cls(stems=stems, marks=text_marks(stems))
 
 
 class WordIndex:
@@ -67,13 +82,17 @@ class WordIndex:
             }
         )
 
-    def scores(self, question: str) -> NDArray[np.float32]:
+    def scores(self, asked: str | AskedTerms) -> NDArray[np.float32]:
         """Return the score of every text; 0 for one that shares no term with the question."""
+        terms = AskedTerms.of(asked) if isinstance(asked, str) else asked
         scores = np.zeros(self._size, dtype=np.float32)
-        for found in self._terms.find(_distinct(question_terms(question))):
+        for found in self._terms.find(terms.stems, terms.marks):
             for column in found:
-                part = slice(self._starts[column], self._starts[column + 1])
-                scores[self._rows[part]] += self._weights[part]
+                start, end = self._starts[column : column + 2].tolist()
+                if end - start == self._size:  # every text has the term
+                    scores += self._weights[start:end]
+                else:
+                    scores[self._rows[start:end]] += self._weights[start:end]
         return scores
 
 
@@ -98,7 +117,3 @@ def _postings(
         "rows": rows[order],
         "weights": weights[order].astype(np.float32),
     }
-
-
-def _distinct(terms: Sequence[str]) -> list[str]:
-    return list(dict.fromkeys(map(stem, terms)))
