@@ -110,6 +110,29 @@ def test_a_case_that_cannot_run_is_a_configuration_error(
     assert not (tmp_path / ".holodeck" / "vectorstore").exists()
 
 
+def test_force_builds_first_and_no_index_builds_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """``--force`` publishes anew what is up to date; without an index ``--no-index`` is exit 3."""
+    write_documents(tmp_path)
+    (tmp_path / "agent.yaml").write_text(AGENT, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    record = tmp_path / ".holodeck" / "vectorstore" / "knowledge" / "index.meta"
+    assert main(["test", "--no-index"]) == 3
+    assert "holodeck index" in capsys.readouterr().err
+    assert main(["test"]) == 0
+    first = record.read_bytes()
+    assert main(["test"]) == 0
+    assert record.read_bytes() == first
+    assert main(["test", "--force"]) == 0
+    forced = record.read_bytes()
+    assert forced != first
+    (tmp_path / "docs" / "ann.txt").write_text("Somebody else.", encoding="utf-8")
+    assert main(["test", "--no-index"]) == 0
+    assert record.read_bytes() == forced
+    assert "stale" in capsys.readouterr().err
+
+
 MODEL_AGENT = """\
 name: reader
 model: {{provider: openai, name: any, api_base: "{url}", api_key: secret}}

@@ -68,7 +68,7 @@ class AgentTool(ABC):
         except HolodeckError as error:
             why = str(error)
         except Exception as error:  # noqa: BLE001  # a function is its author's code: the model and the transcript get its error
-            why = f"{type(error).__name__}: {error}"
+            why = f"{type(error).__name__}: {error}".removesuffix(": ")
             if limit.expired():
                 why = f"no result within {self._timeout:g} s (execution.tool_timeout)"
         return self._failed(given, why)
