@@ -18,7 +18,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any, TypeVar
 
-from holodeck.lib.providers.reply_store import noting_keys
+from holodeck.lib.resources import noting_keys
 
 __all__ = ["StepMemo", "memo_key"]
 
