@@ -30,13 +30,14 @@ def tables(runs: Sequence[RunResult]) -> Iterator[str]:
     for run in runs:
         if run.variant:
             yield f"{run.variant}:"
-        yield _table(["verdict", "case", *run.labels, "seconds"], case_rows(run))
+        yield _table(["verdict", "case", *run.labels, "seconds"], case_rows(run), words=2)
         yield summary(run)
     if len(runs) > 1:
-        yield _table(["", *[run.variant for run in runs]], comparison_rows(runs))
+        yield _table(["", *[run.variant for run in runs]], comparison_rows(runs), words=1)
 
 
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]], *, words: int) -> str:
+    """Return a table whose first columns, so many, are words, and whose others are numbers."""
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
@@ -44,8 +45,8 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     for number, name in enumerate(head):
-        words = Text(name.replace("_", "\n"))  # a wide head would take the room of the cases' names
-        table.add_column(words, justify="left" if number < 2 else "right", overflow="fold")
+        title = Text(name.replace("_", "\n"))  # a wide head would take the room of the cases' names
+        table.add_column(title, justify="left" if number < words else "right", overflow="fold")
     for row in rows:
         table.add_row(*[Text(cell) for cell in row])
     paper = io.StringIO()
