@@ -32,6 +32,8 @@ BASE_MODULES = (
     "prices",
     "quantities",
     "questions",
+    "meter",
+    "spending",
     "streams",
 )
 BASE = frozenset({"errors", "models", "base"})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -25,13 +26,22 @@ def case_line(case: CaseResult) -> str:
 
 def tables(runs: Sequence[RunResult]) -> Iterator[str]:
     """Yield a table of each run, its sum, and, for several, one that compares them."""
-    from holodeck.lib.test_runner.reporters.tables import case_rows, comparison_rows, summary
+    from holodeck.lib.test_runner.reporters.tables import (
+        case_columns,
+        case_rows,
+        comparison_rows,
+        spent_lines,
+        summary,
+    )
 
     for run in runs:
         if run.variant:
             yield f"{run.variant}:"
-        yield _table(["verdict", "case", *run.labels, "seconds"], case_rows(run), words=2)
+        # A wide head would take the room of the cases' names.
+        heads = [re.sub("[_ ]", "\n", name) for name in case_columns(run)]
+        yield _table(heads, case_rows(run), words=2)
         yield summary(run)
+        yield from spent_lines(run)
     if len(runs) > 1:
         yield _table(["", *[run.variant for run in runs]], comparison_rows(runs), words=1)
 
@@ -45,8 +55,7 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]], *, words: int) ->
 
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     for number, name in enumerate(head):
-        title = Text(name.replace("_", "\n"))  # a wide head would take the room of the cases' names
-        table.add_column(title, justify="left" if number < words else "right", overflow="fold")
+        table.add_column(Text(name), justify="left" if number < words else "right", overflow="fold")
     for row in rows:
         table.add_row(*[Text(cell) for cell in row])
     paper = io.StringIO()

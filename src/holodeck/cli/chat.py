@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from holodeck.cli.agents import check_agent, load
+from holodeck.cli.agents import check_talking_agent, load
 from holodeck.cli.interrupts import raise_interrupts
 from holodeck.cli.on_demand import open_indexes, tell_of_indexes
 from holodeck.cli.options import (
@@ -49,7 +49,7 @@ def chat(
         raise EmptyQueryError("the message is empty: write one")
     refuse_contradiction(force=force, no_index=no_index)
     loaded = load(session, chosen_agent(agent_option, agent_argument))
-    check_agent(loaded, to_write=False)
+    check_talking_agent(loaded)
     with raise_interrupts(), asyncio.Runner() as runner:
         agent = _prepared(session, loaded, runner, force=force, no_index=no_index)
         try:

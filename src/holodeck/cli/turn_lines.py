@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from holodeck.lib.spending import said_spent, total
+
 if TYPE_CHECKING:
     from holodeck.lib.test_runner.turns import ToolCalled, ToolUse, Turn
 
-__all__ = ["answered_line", "called_line", "sources_lines", "spent_line"]
+__all__ = ["answered_line", "called_line", "sources_lines", "spent_lines"]
 
 _LONGEST = 100
 
@@ -30,15 +32,14 @@ def answered_line(use: ToolUse) -> str:
     return f"[{use.name}] {_short(use.text)}"
 
 
-def spent_line(turn: Turn) -> str | None:
-    """Return the line for what the turn took; ``None`` where no model was asked."""
-    if not turn.calls:
-        return None
-    return (
-        f"({turn.calls} model {'call' if turn.calls == 1 else 'calls'}, "
-        f"{turn.usage.input_tokens:,} tokens in, {turn.usage.output_tokens:,} out, "
-        f"{turn.seconds:.1f} s)"
-    )
+def spent_lines(turn: Turn) -> Iterator[str]:
+    """Yield what the turn took, and how much of it its tools did."""
+    if not turn.spent:
+        yield f"({turn.seconds:.1f} s, no model was asked)"
+        return
+    yield f"({said_spent(total(turn.spent))}, {turn.seconds:.1f} s)"
+    if turn.tools_spent:
+        yield f"(of these its tools: {said_spent(total(turn.tools_spent))})"
 
 
 def sources_lines(turn: Turn | None) -> Iterator[str]:

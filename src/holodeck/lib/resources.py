@@ -20,13 +20,13 @@ from holodeck.errors import ConfigError
 from holodeck.lib.contracts import ChatModel, Embedder, Memo, Reranker
 from holodeck.lib.documents import OWN_FOLDER_MARK
 from holodeck.lib.extras import require_extra
+from holodeck.lib.meter import Meter
 from holodeck.lib.paths import check_writable
 from holodeck.lib.prices import Kind, Price, find_price, looked_for
 from holodeck.lib.providers import PROVIDER_TABLE, ProviderRow, provider_row
 from holodeck.lib.providers.access import ModelAccess, find_key
-from holodeck.lib.providers.budget import capped, left_of_cap
+from holodeck.lib.providers.budget import GO_ON, capped, left_of_cap
 from holodeck.lib.providers.embedding_cache import CachedEmbedder
-from holodeck.lib.providers.meter import Meter
 from holodeck.lib.providers.probes import probe_chat, probe_embedder
 from holodeck.lib.providers.reply_keys import reply_key
 from holodeck.lib.providers.reply_store import ModelReplies, ReplyStore
@@ -129,9 +129,9 @@ class Resources:
         model = f"{settings.provider}/{settings.name or ''}"
         return None if store is None else ModelReplies(store, model)
 
-    def capped(self, limit: float | None) -> AbstractContextManager[object]:
+    def capped(self, limit: float | None, advice: str = GO_ON) -> AbstractContextManager[object]:
         """Let the model calls that are made inside cost no more than ``limit`` USD."""
-        return capped(limit)
+        return capped(limit, advice)
 
     def left_of_cap(self) -> float | None:
         """Return what whoever calls may still spend, in USD; ``None``: any amount."""

@@ -86,8 +86,9 @@ class ExecutionConfig(StrictModel):
         default=None,
         gt=0,
         description=(
-            "USD that one build may cost at most: it stops before the call that would pass it, "
-            "keeps what was paid for, and the next one goes on; default: no limit"
+            "USD that one build, or one run of test cases, may cost at most: it stops before the "
+            "call that would pass it and keeps what was paid for, and the next build goes on; "
+            "default: no limit"
         ),
     )
     confirm_above: float = Field(

@@ -113,7 +113,7 @@ def test_a_talk_shows_what_it_does_and_goes_on_after_each_failure(
         "forgotten what was said",
         "knowledge: Search over documents",
         "there is no command /nonsense",
-        "(2 model calls, ",
+        "(2 calls, ",
     ):
         assert told in said.stderr, told
     assert "Traceback" not in said.stderr

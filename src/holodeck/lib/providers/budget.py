@@ -1,8 +1,8 @@
-"""No build costs more than its cap: each call reserves its greatest price before it is sent.
+"""Nothing costs more than its cap: each call reserves its greatest price before it is sent.
 
 A budget holds for what runs inside ``capped``, wherever its calls are made, and for nothing else:
 a search beside a build is not counted. Calls wait for each other while together they could pass the
-cap; when none is in flight and the next could still pass it, the build stops.
+cap; when none is in flight and the next could still pass it, the work stops.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 
 from holodeck.errors import ConfigError, CostLimitError, ProviderTimeoutError
 from holodeck.lib.contracts import ChatDelta, ChatModel, ChatReply, ChatRequest, Embedder, Usage
+from holodeck.lib.meter import prompt_tokens, used
 from holodeck.lib.prices import Price, money
-from holodeck.lib.providers.meter import used
 from holodeck.lib.streams import closing_stream
 from holodeck.lib.tokens import count_tokens
 
@@ -26,9 +26,15 @@ if TYPE_CHECKING:
 
 __all__ = ["Budget", "Capped", "CappedEmbedder", "capped", "greatest_usage", "left_of_cap"]
 
+GO_ON = (
+    "What was paid for is kept: run 'holodeck index' again to go on, with a higher --max-cost (or "
+    "execution.max_cost) to go on further at once"
+)
+"""What to do next when a build is stopped."""
+
 _SPARE_SHARE = 0.1
 """Of the tokens of a prompt: its model may count more of them than cl100k_base does."""
-_MESSAGE_TOKENS = 8  # what stands around a message
+_MESSAGE_TOKENS = 8  # what stands around a message or a tool
 
 
 class Budget:
@@ -36,10 +42,12 @@ class Budget:
 
     Args:
         limit: USD.
+        advice: What whoever is stopped is told to do next.
     """
 
-    def __init__(self, limit: float) -> None:
+    def __init__(self, limit: float, advice: str = GO_ON) -> None:
         self.limit = limit
+        self._advice = advice
         self.spent = 0.0
         self._held = 0.0
         self._in_flight = 0
@@ -93,9 +101,7 @@ class Budget:
     def _passed(self, amount: float) -> CostLimitError:
         return CostLimitError(
             f"stopped at the cost cap: {money(self.spent)} of {money(self.limit)} was spent, and "
-            f"the next call may cost up to {money(amount)}. What was paid for is kept: run "
-            "'holodeck index' again to go on, with a higher --max-cost (or execution.max_cost) to "
-            "go on further at once"
+            f"the next call may cost up to {money(amount)}. {self._advice}"
         )
 
 
@@ -109,9 +115,9 @@ _BUDGET: ContextVar[Budget | None] = ContextVar("budget", default=None)
 
 
 @contextmanager
-def capped(limit: float | None) -> Iterator[Budget | None]:
+def capped(limit: float | None, advice: str = GO_ON) -> Iterator[Budget | None]:
     """Let the model calls that are made inside cost no more than ``limit``; ``None``: any."""
-    budget = None if limit is None else Budget(limit)
+    budget = None if limit is None else Budget(limit, advice)
     token = _BUDGET.set(budget)
     try:
         yield budget
@@ -127,7 +133,8 @@ def left_of_cap() -> float | None:
 
 def greatest_usage(request: ChatRequest, price: Price) -> Usage:
     """Return the most tokens that a request may take."""
-    prompt = sum(count_tokens(each.content) + _MESSAGE_TOKENS for each in request.messages)
+    around = _MESSAGE_TOKENS * (len(request.messages) + len(request.tools))
+    prompt = prompt_tokens(request) + around
     return Usage(
         input_tokens=_with_spare(prompt), output_tokens=request.max_tokens or price.max_output
     )

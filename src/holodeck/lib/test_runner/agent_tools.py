@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
-from holodeck.errors import HolodeckError
+from holodeck.errors import CostLimitError, HolodeckError
 from holodeck.lib.test_runner.problems import problems_in
 from holodeck.lib.test_runner.turns import ToolUse
 
@@ -49,6 +49,9 @@ class AgentTool(ABC):
 
         Args:
             arguments: An object, or the JSON of one as a model wrote it.
+
+        Raises:
+            CostLimitError: A model that it asks would pass the cap of whoever calls.
         """
         try:
             given = read_arguments(arguments)
@@ -65,6 +68,8 @@ class AgentTool(ABC):
             return self._failed(
                 given, f"no result within {self._timeout:g} s (execution.tool_timeout)"
             )
+        except CostLimitError:
+            raise  # not of this tool: nothing more may be asked
         except HolodeckError as error:
             return self._failed(given, str(error))
         except Exception as error:  # noqa: BLE001  # a function is its author's code: the model and the transcript get its error

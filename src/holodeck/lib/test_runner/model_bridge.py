@@ -28,8 +28,9 @@ from holodeck.lib.contracts import (
     Message,
     Tool,
     ToolCall,
-    Usage,
 )
+from holodeck.lib.meter import Meter, used
+from holodeck.lib.prices import Price
 from holodeck.lib.streams import closing_stream
 from holodeck.models.llm import ModelSettings
 
@@ -44,30 +45,26 @@ class ModelBridge:
     Args:
         chat: The model.
         settings: Its temperature and greatest reply.
+        price: What it costs; ``None``: nobody knows.
 
     Attributes:
-        calls: Answered calls since ``begin``.
-        usage: Their tokens, as the server counted them.
+        meter: Counts the answered calls; whoever wants to know of a turn sets a new one before.
     """
 
-    def __init__(self, chat: ChatModel, settings: ModelSettings) -> None:
+    def __init__(self, chat: ChatModel, settings: ModelSettings, price: Price | None) -> None:
         self._chat = chat
         self._settings = settings
-        self.calls = 0
-        self.usage = Usage()
-
-    def begin(self) -> None:
-        """Count from nothing."""
-        self.calls = 0
-        self.usage = Usage()
+        self._price = price
+        self.meter = Meter()
 
     def model(self) -> FunctionModel:
         """Return the model as pydantic-ai takes it."""
         return FunctionModel(self._reply, stream_function=self._stream, model_name=self._chat.name)
 
     async def _reply(self, messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
-        reply = await self._chat.complete(self._request(messages, info))
-        self._count(reply)
+        request = self._request(messages, info)
+        reply = await self._chat.complete(request)
+        self._count(request, reply)
         parts: list[Any] = [TextPart(content=reply.text)] if reply.text else []  # Any: parts
         parts += [
             ToolCallPart(tool_name=call.name, args=call.arguments, tool_call_id=call.id)
@@ -78,12 +75,13 @@ class ModelBridge:
     async def _stream(
         self, messages: list[ModelMessage], info: AgentInfo
     ) -> AsyncIterator[str | dict[int, DeltaToolCall]]:
-        async with closing_stream(self._chat.stream(self._request(messages, info))) as deltas:
+        request = self._request(messages, info)
+        async with closing_stream(self._chat.stream(request)) as deltas:
             async for delta in deltas:
                 if delta.text:
                     yield delta.text
                 if delta.reply is not None:
-                    self._count(delta.reply)
+                    self._count(request, delta.reply)
                     for number, call in enumerate(delta.reply.tool_calls):
                         yield {number: _tool_delta(call)}
 
@@ -105,9 +103,14 @@ class ModelBridge:
             ),
         )
 
-    def _count(self, reply: ChatReply) -> None:
-        self.calls += 1
-        self.usage += reply.usage
+    def _count(self, request: ChatRequest, reply: ChatReply) -> None:
+        self.meter.record(
+            provider=self._chat.provider,
+            model=self._chat.name,
+            purpose=PURPOSE,
+            usage=used(request, reply),
+            price=self._price,
+        )
         if not reply.text.strip() and not reply.tool_calls:
             raise ProviderError(
                 f"model {self._chat.name!r} gave no answer (finish reason "

@@ -10,6 +10,7 @@ import pytest
 from holodeck.config.loader import LoadedAgent
 from holodeck.errors import ContentFilterError, EmptyQueryError, ProviderError, RateLimitError
 from holodeck.lib.contracts import ToolCall
+from holodeck.lib.spending import total
 from holodeck.lib.test_runner.agent_factory import Agent, create_agent
 from holodeck.lib.test_runner.turns import TextPiece, ToolAnswered, ToolCalled, TurnDone
 from holodeck.testing import Fault, ModelServer, Reply
@@ -47,7 +48,7 @@ async def test_an_answer_is_made_from_what_a_tool_found(agent: Agent, server: Mo
     sent = server.requests[-1].body["messages"]
     assert sent[-1]["role"] == "tool"
     assert "Ann Lee runs the Orion project" in sent[-1]["content"]
-    assert turn.calls == 2
+    assert total(turn.spent).calls == 2
 
 
 async def test_tools_are_offered_by_their_names_in_yaml(agent: Agent, server: ModelServer) -> None:
