@@ -214,7 +214,7 @@ def shown(scene: Scene, screen: Screen) -> str:
 
 def block(name: str) -> re.Pattern[str]:
     """Return what finds the place of a capture in a page."""
-    return re.compile(rf"(<!-- capture: {name} -->\n).*?(\n<!-- end -->)", re.DOTALL)
+    return re.compile(rf"(<!-- capture: {name} -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
 def main() -> int:
@@ -224,7 +224,7 @@ def main() -> int:
             text = shown(scene, perform(scene, folder))
         page = DOCS / scene.page
         old = page.read_text("utf-8")
-        new, count = block(name).subn(lambda match, text=text: match[1] + text + match[2], old)
+        new, count = block(name).subn(lambda match, text=text: f"{match[1]}{text}\n{match[2]}", old)
         if count != 1:
             print(f"{scene.page} has no place for the capture {name}")
             return 1
