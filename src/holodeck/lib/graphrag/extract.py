@@ -14,6 +14,7 @@ from holodeck.lib.graphrag.failures import (
     said_of,
     warning_of_losses,
 )
+from holodeck.lib.graphrag.kept_extraction import as_json, from_json
 from holodeck.lib.graphrag.merge import (
     SELF_LOOP,
     MergedEntity,
@@ -23,6 +24,7 @@ from holodeck.lib.graphrag.merge import (
 )
 from holodeck.lib.graphrag.summarize import as_found, describe
 from holodeck.lib.graphrag.tables import read_rows, write_rows
+from holodeck.lib.indexes.step_memo import memo_key
 
 __all__ = ["extract_graph"]
 
@@ -85,12 +87,22 @@ async def _extractions(build: Build) -> list[tuple[str, Extraction]]:
     """Return what each text unit says; failed ones are left out and accounted for."""
     units = read_rows(build.output, "text_units", ["id", "text"])
     build.embedding.add("text_unit_text", [(unit["id"], unit["text"]) for unit in units])
-    results = await ask_units(build, units, build.steps.extract, what="chunk", step="extract")
+
+    async def extract(text: str) -> Extraction:
+        key = memo_key("extract", text)
+        return await build.memo.asked(key, lambda: build.steps.extract(text), _whole, from_json)
+
+    results = await ask_units(build, units, extract, what="chunk", step="extract")
     build.chunks.update(dict.fromkeys(("done", "repaired", "empty", "failed"), 0))
     build.chunks.update(_state(found) for found in results)
     for found in results:
         build.repairs.update(found.repairs if found is not None else {})
     return [(u["id"], found) for u, found in zip(units, results, strict=True) if found is not None]
+
+
+def _whole(found: Extraction) -> dict[str, Any] | None:
+    """Return what is remembered; of a text whose further pass failed, nothing."""
+    return as_json(found) if found.incomplete is None else None
 
 
 def _state(found: Extraction | None) -> str:
