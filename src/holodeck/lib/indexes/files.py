@@ -57,8 +57,11 @@ def find_damage(
             return f"{path} cannot be found ({error.strerror})"
         if found != size:
             return f"{path} has {found:,} bytes, and {size:,} were written"
-        if by_content and _checksum(path) != checksum:
-            return f"{path} holds other bytes than were written"
+        try:
+            if by_content and _checksum(path) != checksum:
+                return f"{path} holds other bytes than were written"
+        except OSError as error:
+            return f"{path} cannot be read ({error.strerror})"
     return None
 
 

@@ -50,3 +50,13 @@ def test_the_damaged_file_is_named(
 
     assert find_damage(tmp_path, marks, by_content=True) == f"{file} {told}"
     assert (find_damage(tmp_path, marks) is None) is by_content
+
+
+@pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="needs a file that fails to read")
+def test_a_file_that_fails_while_it_is_read_is_damage_and_no_traceback(tmp_path: Path) -> None:
+    """As on a failing disk: it is named with the system's words."""
+    (tmp_path / "table").symlink_to("/proc/self/mem")
+
+    found = find_damage(tmp_path, {"table": (0, 0)}, by_content=True)
+
+    assert found == f"{tmp_path / 'table'} cannot be read (Input/output error)"
