@@ -20,7 +20,7 @@ from holodeck.cli.options import (
     chosen_agent,
     refuse_contradiction,
 )
-from holodeck.cli.output import say_error, show, show_json
+from holodeck.cli.output import guarded_results, say_error, show, show_json
 from holodeck.cli.session import Session
 from holodeck.errors import ConfigError, CostLimitError
 
@@ -84,7 +84,8 @@ def test(
     how = How(
         parallel=parallel, force=force, no_index=no_index, is_silent=session.is_quiet or as_json
     )
-    runs = run_variants(session, variants, cases, how)
+    with guarded_results():
+        runs = run_variants(session, variants, cases, how)
     if not no_history:
         from holodeck.lib.test_runner.history import keep_run
 
