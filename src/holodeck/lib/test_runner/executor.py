@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from holodeck.lib.test_runner.judge import Judge
 
 __all__ = ["CaseListener", "find_case_problems", "metrics_of", "needs_judge", "run_cases"]
+
+logger = logging.getLogger(__name__)
 
 CaseListener = Callable[[CaseResult], None]
 
@@ -172,6 +175,10 @@ async def _run_turn(
         return replace(result, cut=str(error), spent=conversation.last_spent)
     except HolodeckError as error:
         return replace(result, error=str(error), spent=conversation.last_spent)
+    except Exception as error:  # the other cases are worth their verdicts all the same
+        logger.warning("test case failed unexpectedly", exc_info=True)
+        why = f"unexpected {type(error).__name__}: {error}"
+        return replace(result, error=why, spent=conversation.last_spent)
     if turn.stopped is not None:
         return replace(result, error=turn.stopped, spent=turn.spent)
     return await _judged(replace(result, turn=turn, spent=turn.spent), expected, evaluations, judge)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import asyncio
 import importlib
 import inspect
 import sys
@@ -20,6 +19,7 @@ from pydantic_core import ArgsKwargs, to_json
 from holodeck.errors import ConfigError
 from holodeck.lib.documents import content_id
 from holodeck.lib.test_runner.agent_tools import AgentTool, JsonObject, without_titles
+from holodeck.lib.test_runner.left_behind import in_thread_of_its_own
 from holodeck.lib.test_runner.turns import ToolUse
 from holodeck.models.function_tool import FunctionTool
 
@@ -67,22 +67,16 @@ class PythonFunction(AgentTool):
         if inspect.iscoroutinefunction(self._function):
             found = await self._adapter.validate_python(work)
         else:
-            found = await asyncio.to_thread(self._in_thread, work)
+            found = await in_thread_of_its_own(partial(self._work, work))
         if inspect.isawaitable(found):  # a plain function may hand one on
             found = await found
         if inspect.isasyncgen(found):
             found = [each async for each in found]
         return ToolUse(name=self.name, arguments=arguments, text=_as_text(found))
 
-    def _in_thread(self, work: ArgsKwargs) -> Any:  # Any: what a function returns
-        try:
-            found = self._adapter.validate_python(work)
-            return list(found) if inspect.isgenerator(found) else found
-        except Exception:
-            raise
-        except BaseException as error:  # no Ctrl-C: that reaches the main thread alone
-            kind = type(error).__name__
-            raise RuntimeError(f"it wanted to end the process ({kind}: {error})") from error
+    def _work(self, arguments: ArgsKwargs) -> Any:  # Any: what a function returns
+        found = self._adapter.validate_python(arguments)
+        return list(found) if inspect.isgenerator(found) else found
 
 
 def find_function_problem(config: FunctionTool, base_dir: Path) -> str | None:

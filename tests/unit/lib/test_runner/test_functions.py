@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+import holodeck
 from holodeck.errors import ConfigError
 from holodeck.lib.test_runner.functions import LONGEST_TEXT, PythonFunction, find_function_problem
 from holodeck.models.function_tool import FunctionTool
@@ -253,6 +257,32 @@ async def test_one_that_takes_too_long_is_left_behind(folder: Path) -> None:
     use, _ = await asyncio.gather(slow.call({}), asyncio.sleep(0))
     assert use.failed
     assert "execution.tool_timeout" in use.text
+
+
+def test_one_that_never_ends_keeps_no_process_alive(folder: Path) -> None:
+    """The thread that was left behind ends with the process."""
+    (folder / "stuck.py").write_text(
+        'import threading\n\ndef wait() -> None:\n    """Wait."""\n    threading.Event().wait()\n',
+        encoding="utf-8",
+    )
+    script = (
+        "import asyncio\nfrom pathlib import Path\n"
+        "from holodeck.lib.test_runner.functions import PythonFunction\n"
+        "from holodeck.models.function_tool import FunctionTool\n"
+        "config = FunctionTool(name='t', type='function', function='stuck:wait')\n"
+        "use = asyncio.run(PythonFunction(config, Path('.'), timeout=0.1).call({}))\n"
+        "print(use.text)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(Path(holodeck.__file__).parents[1])},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    assert "execution.tool_timeout" in done.stdout
 
 
 @pytest.mark.parametrize(
