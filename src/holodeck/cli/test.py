@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["test"]
 
 FAILED, EXECUTION, EVALUATION = 1, 3, 4
+SHOWN_PROBLEMS = 20
 FORMATS = {".json": "json", ".md": "markdown", ".xml": "junit"}
 
 
@@ -126,7 +127,9 @@ def _checked(
         for problem in find_case_problems(case, loaded.config.evaluations, tools)
     ]
     if problems:
-        listed = problems[0] if len(problems) == 1 else "\n".join(["several:", *problems])
+        more = len(problems) - SHOWN_PROBLEMS
+        shown = [*problems[:SHOWN_PROBLEMS], *([f"and {more} more"] if more > 0 else [])]
+        listed = problems[0] if len(problems) == 1 else "\n".join(["several:", *shown])
         raise ConfigError(listed, file=loaded.file, field="test_cases")
     return variants, cases
 

@@ -57,23 +57,21 @@ class AgentTool(ABC):
             given = read_arguments(arguments)
         except ValueError as error:
             return self._failed({}, f"its arguments cannot be read ({error}): give one JSON object")
+        limit = asyncio.timeout(self._timeout)
         try:
-            async with asyncio.timeout(self._timeout):
+            async with limit:
                 return await self._call(given)
         except ValidationError as error:
-            return self._failed(
-                given, f"{problems_in(error, 'arguments')}: call it again with that mended"
-            )
-        except TimeoutError:
-            return self._failed(
-                given, f"no result within {self._timeout:g} s (execution.tool_timeout)"
-            )
+            why = f"{problems_in(error, 'arguments')}: call it again with that mended"
         except CostLimitError:
             raise  # not of this tool: nothing more may be asked
         except HolodeckError as error:
-            return self._failed(given, str(error))
+            why = str(error)
         except Exception as error:  # noqa: BLE001  # a function is its author's code: the model and the transcript get its error
-            return self._failed(given, f"{type(error).__name__}: {error}")
+            why = f"{type(error).__name__}: {error}".removesuffix(": ")
+            if limit.expired():
+                why = f"no result within {self._timeout:g} s (execution.tool_timeout)"
+        return self._failed(given, why)
 
     @abstractmethod
     async def _call(self, arguments: JsonObject) -> ToolUse:
