@@ -253,11 +253,7 @@ def _say(subject: str, folder: Path) -> dict[str, Any]:  # Any: numbers
         stdout=subprocess.PIPE,
         encoding="utf-8",
         check=True,
-        env={
-            **os.environ,
-            "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
-            "LANCE_LOG": "error",  # it warns at each question of what will change
-        },
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
     )
     found: dict[str, Any] = json.loads(done.stdout or "{}")
     return found
