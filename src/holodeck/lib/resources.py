@@ -29,7 +29,7 @@ from holodeck.lib.providers.budget import GO_ON, capped, left_of_cap
 from holodeck.lib.providers.embedding_cache import CachedEmbedder
 from holodeck.lib.providers.probes import probe_chat, probe_embedder
 from holodeck.lib.providers.reply_keys import reply_key
-from holodeck.lib.providers.reply_store import ModelReplies, ReplyStore
+from holodeck.lib.providers.reply_store import ModelReplies, ReplyStore, noting_keys
 from holodeck.lib.providers.rerankers import (
     check_reranker,
     open_reranker,
@@ -43,7 +43,7 @@ from holodeck.models.config import ExecutionConfig
 from holodeck.models.llm import ModelSettings, ProviderName
 from holodeck.models.reranker import RerankerConfig
 
-__all__ = ["ResolvedTool", "Resources", "reply_key", "resolve_tool"]
+__all__ = ["ResolvedTool", "Resources", "noting_keys", "reply_key", "resolve_tool"]
 
 logger = logging.getLogger(__name__)
 
@@ -158,6 +158,11 @@ class Resources:
         """Forget which kept replies older generations of an index used."""
         if self.replies is not None:
             self.replies.keep_uses(str(user), generation)
+
+    def note_keys(self, keys: Iterable[str]) -> None:
+        """Note that a build uses kept replies which it did not read again."""
+        if self.replies is not None:
+            self.replies.note_use(keys)
 
     def note_uses_of(self, generation: str) -> None:
         """Note that a build uses what another generation of its index was made of."""
