@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from holodeck.lib.contracts import Extraction
@@ -57,19 +57,23 @@ async def _describe(build: Build, graph: MergedGraph) -> tuple[list[str], list[s
     things: list[MergedEntity | MergedRelationship] = [*graph.entities, *graph.relationships]
     texts = [as_found(build, thing.descriptions) for thing in things]
 
-    def embed(thing: MergedEntity | MergedRelationship, text: str) -> None:
-        if isinstance(thing, MergedEntity):
-            build.embedding.add("entity_description", [(thing.id, f"{thing.title}:{text}")])
-
-    for thing, text in zip(things, texts, strict=True):
-        if text is not None:
-            embed(thing, text)
+    def embed(described: Iterable[tuple[MergedEntity | MergedRelationship, str | None]]) -> None:
+        build.embedding.add(
+            "entity_description",
+            [
+                (thing.id, f"{thing.title}:{text}")
+                for thing, text in described
+                if isinstance(thing, MergedEntity) and text is not None
+            ],
+        )
 
     async def one(place: int) -> str:
         thing = things[place]
         text = await describe(build, _subject(thing), thing.descriptions)
-        embed(thing, text)
+        embed([(thing, text)])
         return text
+
+    embed(zip(things, texts, strict=True))
 
     long = [place for place, text in enumerate(texts) if text is None]
     made = dict(zip(long, await map_bounded(one, long, build, "summarize"), strict=True))

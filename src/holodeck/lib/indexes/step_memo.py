@@ -31,11 +31,9 @@ _FORM = b"holodeck steps 1"
 
 def memo_key(kind: str, *parts: str) -> str:
     """Return the key of what is made of these parts, in this order."""
-    digest = blake2b(digest_size=16)
-    for part in parts:
-        content = part.encode("utf-8", "surrogatepass")
-        digest.update(b"%d:" % len(content) + content)
-    return f"{kind}:{digest.hexdigest()}"
+    lengths = ",".join([str(len(part)) for part in parts])
+    content = "".join((lengths, "\n", *parts)).encode("utf-8", "surrogatepass")
+    return f"{kind}:{blake2b(content, digest_size=16).hexdigest()}"
 
 
 class StepMemo:
@@ -49,7 +47,7 @@ class StepMemo:
     def __init__(self, before: Path | None = None, about: str = "") -> None:
         self._about = about
         self._before = {} if before is None else _read(before, about)
-        self._used: dict[str, bytes] = {}
+        self._used: dict[str, str] = {}
         self.reply_keys: set[str] = set()
         """Keys of the kept replies that remembered values were read in."""
 
@@ -63,7 +61,7 @@ class StepMemo:
 
     def put(self, key: str, value: Any) -> None:  # Any: JSON
         """Remember a value that is not ``None``."""
-        self._used[key] = json.dumps(value, separators=(",", ":")).encode()
+        self._used[key] = json.dumps(value, separators=(",", ":"))
 
     async def asked(
         self,
@@ -89,9 +87,8 @@ class StepMemo:
 
         A disk that has no room for it costs the next update time, and no more.
         """
-        lines = b"".join(
-            b"%s\t%s\n" % (key.encode(), value) for key, value in sorted(self._used.items())
-        )
+        pairs = sorted(self._used.items())
+        lines = "".join([f"{key}\t{value}\n" for key, value in pairs]).encode("ascii")
         staged = path.with_name(f"{path.name}.{os.getpid()}.tmp")
         try:
             staged.write_bytes(_header(lines, self._about) + lines)
@@ -106,7 +103,7 @@ def _header(lines: bytes, about: str) -> bytes:
     return b"%s %d %s\n" % (_FORM, zlib.crc32(lines), about.encode())
 
 
-def _read(path: Path, about: str) -> dict[str, bytes]:
+def _read(path: Path, about: str) -> dict[str, str]:
     """Return the lines by their keys; none where the file is not whole and of ``about``."""
     try:
         header, end, lines = path.read_bytes().partition(b"\n")
@@ -114,5 +111,5 @@ def _read(path: Path, about: str) -> dict[str, bytes]:
         return {}
     if header + end != _header(lines, about):
         return {}
-    pairs = (line.partition(b"\t") for line in lines.splitlines())
-    return {key.decode(): value for key, _, value in pairs}
+    pairs = (line.partition("\t") for line in lines.decode("ascii").split("\n")[:-1])
+    return {key: value for key, _, value in pairs}

@@ -40,6 +40,8 @@ _ASKING = frozenset(_ASKING_WORDS.split())
 
 def text_terms(text: str) -> list[str]:
     """Return the terms of a text that is to be found."""
+    if text.isascii():  # most are, and nothing is to be folded in them but the case
+        return _ASCII_WORD.findall(text.lower())
     terms: list[str] = []
     for run, is_unspaced in _runs(text):
         if is_unspaced:
