@@ -82,6 +82,8 @@ class Talk:
                     code = FAILED
                 was_interrupted = False
             except KeyboardInterrupt:
+                if is_terminal and self._line is None:
+                    say("")  # the terminal showed ^C behind the prompt
                 self._end_line()
                 if was_interrupted:
                     code = INTERRUPTED
@@ -102,6 +104,7 @@ class Talk:
             try:
                 return input(say_prompt).strip()
             except EOFError:
+                say("")  # whatever comes next does not stand behind the prompt
                 return None
         line = sys.stdin.readline()
         return line.strip() if line else None
