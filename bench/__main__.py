@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from bench import communities, estimate, gold, index, query, replies, retrieval
+from bench import communities, estimate, gold, index, query, replies, retrieval, vector
 
 BENCHES = {
     "estimate": estimate.run,
@@ -15,6 +15,7 @@ BENCHES = {
     "query": query.run,
     "index": index.run,
     "communities": communities.run,
+    "vector": vector.run,
 }
 """Name → function of the folder with data from outside, or None."""
 

@@ -12,6 +12,7 @@ import json
 import os
 import pty
 import re
+import select
 import shutil
 import subprocess
 import sys
@@ -31,6 +32,14 @@ from holodeck.testing import ModelServer, Reply, ServerRequest
 DOCS = Path(__file__).resolve().parents[1]
 COLUMNS, ROWS = 80, 24
 TEMPORARY = Path("/tmp")
+PATIENCE = 90
+"""Seconds without a word after which a command is given up."""
+
+IN_FOREGROUND = """
+import fcntl, runpy, sys, termios
+fcntl.ioctl(sys.stdin, termios.TIOCSCTTY, 0)  # so that Ctrl-C reaches it, as from a shell
+runpy.run_module("holodeck", run_name="__main__", alter_sys=True)
+"""
 SHOWN_FOLDER = "/home/ann/agents"  # as long as the temporary folder, so that lines break alike
 ANSWER = (
     "William Thomson, professor at the University of Glasgow, invented the mirror galvanometer "
@@ -45,11 +54,13 @@ class Screen:
     Attributes:
         lines: Everything that was written, also what has left the screen at its top.
         has_colour: Whether any of it is coloured.
+        ended_its_line: Whether what comes next begins a line.
         code: The exit code.
     """
 
     lines: list[str]
     has_colour: bool
+    ended_its_line: bool
     code: int
 
 
@@ -61,7 +72,7 @@ class Scene:
         page: The page that shows it.
         command: As it is typed; the first word is ``holodeck``.
         prepare: Makes the project in an empty folder, and returns the folder to type it in.
-        typed: Lines that are typed at the prompts that follow.
+        typed: What is typed at each prompt that follows.
     """
 
     page: str
@@ -112,7 +123,7 @@ SCENES: Mapping[str, Scene] = {
         page="agents.md",
         command="holodeck chat",
         prepare=_openai,
-        typed=("Who invented the mirror galvanometer?", "/sources", "/quit"),
+        typed=("Who invented the mirror galvanometer?\n", "/sources\n", "/quit\n"),
     ),
     "test": Scene(page="agent-tests.md", command="holodeck test --parallel 1", prepare=_vector),
     "compare": Scene(
@@ -141,7 +152,12 @@ def perform(scene: Scene, folder: Path, **variables: str) -> Screen:
     rows = [*screen.history.top, *(screen.buffer[row] for row in range(ROWS))]
     lines = ["".join(row[column].data for column in range(COLUMNS)).rstrip() for row in rows]
     has_colour = any(cell.fg != "default" for row in rows for cell in row.values())
-    return Screen(lines=_without_blank_end(lines), has_colour=has_colour, code=code)
+    return Screen(
+        lines=_without_blank_end(lines),
+        has_colour=has_colour,
+        ended_its_line=screen.cursor.x == 0,
+        code=code,
+    )
 
 
 def _without_blank_end(lines: list[str]) -> list[str]:
@@ -157,26 +173,33 @@ def _typed_on_terminal(
     ours, theirs = pty.openpty()
     termios.tcsetwinsize(theirs, (ROWS, COLUMNS))
     child = subprocess.Popen(
-        [sys.executable, "-m", *scene.command.split()],
+        [sys.executable, "-c", IN_FOREGROUND, *scene.command.split()[1:]],
         cwd=folder,
         env=_environment() | variables,
         stdin=theirs,
         stdout=theirs,
         stderr=theirs,
+        start_new_session=True,
     )
     os.close(theirs)
     got, left = b"", list(scene.typed)
-    while piece := _read(ours):
-        got += piece
-        if left and got.endswith(b"\n> "):
-            os.write(ours, f"{left.pop(0)}\n".encode())
-    os.close(ours)
-    return got, child.wait()
+    try:
+        while piece := _read(ours):
+            got += piece
+            if left and got.endswith(b"\n> "):
+                os.write(ours, left.pop(0).encode())
+        return got, child.wait(PATIENCE)
+    finally:
+        child.kill()
+        child.wait()
+        os.close(ours)
 
 
 def _read(terminal: int) -> bytes:
+    """Return what was written since; nothing at the end, or when nothing has come for long."""
     try:
-        return os.read(terminal, 65_536)
+        ready, _, _ = select.select([terminal], [], [], PATIENCE)
+        return os.read(terminal, 65_536) if ready else b""
     except OSError:  # Linux says so when the other side is closed
         return b""
 

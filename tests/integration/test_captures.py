@@ -6,6 +6,7 @@ import runpy
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -44,3 +45,21 @@ def test_a_terminal_without_colour_says_the_same() -> None:
 
     assert not screen.has_colour
     assert shown(scene, screen) in (DOCS / scene.page).read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("typed", "end"),
+    [
+        (("\x03", "\x03"), ["> ^C", "stopped; Ctrl-C once more, or /quit, leaves", "> ^C"]),
+        (("\x04",), [">"]),
+    ],
+    ids=["Ctrl-C", "Ctrl-D"],
+)
+def test_a_chat_that_is_left_ends_its_line(typed: tuple[str, ...], end: list[str]) -> None:
+    """What is said next, by us or by a shell, never stands behind the prompt."""
+    scene = replace(SCENES["test"], command="holodeck chat", typed=typed)
+    with stage(scene) as folder:
+        screen = perform(scene, folder)
+
+    assert screen.lines[-len(end) :] == end
+    assert screen.ended_its_line
