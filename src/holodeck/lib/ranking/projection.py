@@ -1,0 +1,178 @@
+"""Rough looks at many vectors: over few axes, then over more, so that few are measured whole.
+
+Vectors are projected to the axes along which most of them lie. A first look goes over half of these
+axes and all vectors, a second one over the other half and the likeliest. Whether that finds what it
+should is tried out on the vectors themselves; where it does not, there is no projection.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holodeck.lib.indexes.arrays import Arrays
+from holodeck.lib.ranking.fuse import best_rows
+
+__all__ = ["LEAST_RECALL", "MEASURED", "Look", "Projection", "find_projection"]
+
+SHARPENED = 2_000
+"""Vectors that look best at first and are looked at again."""
+MEASURED = 200
+"""Vectors that look best then and are measured whole."""
+WIDTHS = (96, 128, 192, 256)
+"""Numbers of axes that are tried, the fewest first."""
+LEAST_RECALL = 0.995
+"""Share of the nearest ten that a projection must lead to."""
+NEAREST = 10
+TRIED = 64
+"""Questions that a projection is tried with."""
+SAMPLE = 8_192
+"""Vectors that the axes are found by."""
+TURNS = 2
+"""Rounds of orthogonal iteration; any axes near the leading ones serve."""
+BLOCK = 64
+"""Vectors of a block. Blocks are multiplied one by one: so small, that none is given to threads,
+which cost more than they save and wait for one another on a busy machine."""
+GUESSED = 4_096
+"""Scores by which it is guessed what the likeliest reach."""
+
+Floats = NDArray[np.float32]
+Places = NDArray[np.intp]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Look:
+    """What a projection says of one question.
+
+    Attributes:
+        scores: Rough dot product with every vector.
+        likely: Places of those that were looked at twice.
+        mean: Of the exact dot products, about.
+        spread: Standard deviation of the exact dot products, about.
+    """
+
+    scores: Floats
+    likely: Places
+    mean: float
+    spread: float
+
+    def leading(self) -> Places:
+        """Return the places of the vectors that are to be measured, in any order."""
+        return self.likely[best_rows(self.scores[self.likely], MEASURED)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Projection:
+    """Vectors by what they are along a few axes.
+
+    Attributes:
+        axes: At right angles, of length 1.
+        first: What the vectors are along the first half of the axes, in blocks of so many vectors,
+            axis by axis; the last block is filled up with zeros.
+        second: What each is along the other half.
+        center: Mean of the vectors.
+        squares: Mean square of what they are along each axis; then of what they are along any other
+            direction.
+    """
+
+    axes: Floats
+    first: Floats
+    second: Floats
+    center: Floats
+    squares: Floats
+
+    @classmethod
+    def of(cls, matrix: Floats, axes: Floats) -> Projection:
+        """Project vectors."""
+        count, width = matrix.shape
+        rough = matrix @ axes.T
+        half = len(axes) // 2
+        first = np.zeros((-(-count // BLOCK) * BLOCK, half), dtype=np.float32)
+        first[:count] = rough[:, :half]
+        along = np.einsum("ij,ij->j", rough, rough) / count
+        whole = float(np.vecdot(matrix, matrix).mean())
+        other = max(0.0, whole - float(along.sum())) / max(1, width - len(axes))
+        return cls(
+            axes=axes,
+            first=np.ascontiguousarray(first.reshape(-1, BLOCK, half).transpose(0, 2, 1)),
+            second=np.ascontiguousarray(rough[:, half:]),
+            center=matrix.mean(axis=0),
+            squares=np.append(along, other).astype(np.float32),
+        )
+
+    @classmethod
+    def from_arrays(cls, arrays: Arrays) -> Projection:
+        """Return what ``arrays`` of another one said."""
+        return cls(**{name: arrays[name] for name in cls.__dataclass_fields__})
+
+    @property
+    def arrays(self) -> Arrays:
+        """The projection as arrays."""
+        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+
+    def look(self, query: Floats) -> Look:
+        """Look at all vectors, and again at the likeliest."""
+        along = np.vecdot(self.axes, query)
+        half = self.first.shape[1]
+        scores: Floats = np.matmul(along[:half], self.first).reshape(-1)[: len(self.second)]
+        likely = np.flatnonzero(scores >= _reached_by(scores, SHARPENED))
+        scores[likely] += np.vecdot(self.second[likely], along[half:])
+        mean, spread = self._moments(query, along)
+        return Look(scores=scores, likely=likely, mean=mean, spread=spread)
+
+    def _moments(self, query: Floats, along: Floats) -> tuple[float, float]:
+        """Return about what mean and standard deviation the exact dot products have."""
+        mean = float(np.vecdot(self.center, query))
+        known = float(np.vecdot(self.squares[:-1], along * along))
+        rest = max(0.0, float(np.vecdot(query, query)) - float(np.vecdot(along, along)))
+        square = known + rest * float(self.squares[-1])
+        return mean, float(np.sqrt(max(0.0, square - mean * mean)))
+
+
+def _reached_by(scores: Floats, count: int) -> float:
+    """Return what about ``count`` of the scores reach."""
+    if count >= len(scores):
+        return float(scores.min(initial=0.0))
+    sample = scores[:: max(1, len(scores) // GUESSED)]
+    place = len(sample) - max(1, count * len(sample) // len(scores))
+    return float(np.partition(sample, place)[place])
+
+
+def find_projection(matrix: Floats) -> Projection | None:
+    """Return the projection to the fewest axes that leads to the nearest, if there is one."""
+    count, width = matrix.shape
+    sample = matrix[:: max(1, count // SAMPLE)]
+    queries = list(_questions_like(matrix))
+    nearest = [best_rows(np.vecdot(matrix, query), NEAREST) for query in queries]
+    for axes in _leading_axes(sample, [each for each in WIDTHS if 2 * each <= width]):
+        projection = Projection.of(matrix, axes)
+        found = [projection.look(query).leading() for query in queries]
+        shares = [np.isin(*pair).mean() for pair in zip(nearest, found, strict=True)]
+        if np.mean(shares) >= LEAST_RECALL:
+            return projection
+    return None
+
+
+def _questions_like(matrix: Floats) -> Iterator[Floats]:
+    """Yield vectors such as questions have: of one thing, or between two."""
+    chance = np.random.default_rng(0)
+    for number in range(TRIED):
+        one, other = matrix[chance.integers(0, len(matrix), 2)]
+        yield one + other if number % 2 else one
+
+
+def _leading_axes(sample: Floats, widths: list[int]) -> Iterator[Floats]:
+    """Yield, for each width, the axes along which most of the sample lies."""
+    if not widths:
+        return
+    chance = np.random.default_rng(0)
+    axes = chance.standard_normal((sample.shape[1], widths[-1])).astype(np.float32)
+    for _ in range(TURNS):
+        axes = np.linalg.qr(sample.T @ (sample @ axes))[0].astype(np.float32)
+    _, turn = np.linalg.eigh((sample @ axes).T @ (sample @ axes))
+    leading = np.ascontiguousarray((axes @ turn[:, ::-1]).T.astype(np.float32))
+    for width in widths:
+        yield np.ascontiguousarray(leading[:width])
