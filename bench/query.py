@@ -220,8 +220,8 @@ def _recall(index: GraphIndex) -> str:
     if vectors.projection is None:
         return "searched exactly"
     found = [_found(vectors, asked.vector) for asked in _asked(vectors.matrix, 0.5)]
-    axes = len(vectors.projection.axes)
-    return f"looked at over {axes // 2}, then {axes} axes, recall@10 {np.mean(found):.3f}"
+    looks = f"{vectors.projection.leading}, then {len(vectors.projection.axes)} axes"
+    return f"looked at over {looks}, recall@10 {np.mean(found):.3f}"
 
 
 def _found(vectors: Vectors, query: NDArray[np.float32]) -> float:

@@ -96,7 +96,8 @@ def _entity_seeds(
     rows, worth = _leading(alike, SEED_ENTITIES)
     yield _Seeds.of(rows, worth * rarity[rows], ENTITY_WEIGHT)
 
-    stated, worth = _leading(standard_scores(words.edges.scores(terms)), SEED_EDGES)
+    said = words.edges.scores(terms)
+    stated, worth = _leading(said, SEED_EDGES, float(said.mean()) if said.size else 0.0)
     ends = np.concatenate((index.edges.sources[stated], index.edges.targets[stated]))
     known = ends < len(index.entities)
     ends, worth = ends[known], np.concatenate((worth, worth))[known]
@@ -113,11 +114,12 @@ def _likeness(vectors: Vectors | None, question: LocalQuestion, words: Scores) -
     return words if vectors is None else vectors.likeness(question.vector, words)
 
 
-def _leading(scores: Scores, count: int) -> tuple[Rows, Scores]:
-    """Return the rows of the ``count`` best of the scores that are above the mean, and these."""
+def _leading(scores: Scores, count: int, mean: float = 0.0) -> tuple[Rows, Scores]:
+    """Return the rows of the ``count`` best of the scores that are above the mean, and how far."""
     rows = best_rows(scores, count)
-    rows = rows[scores[rows] > 0]
-    return rows, scores[rows].astype(np.float64)
+    above = scores[rows].astype(np.float64) - mean
+    kept = above > 1e-6 * abs(mean)  # below this they differ by rounding only
+    return rows[kept], above[kept]
 
 
 def select_graph(index: GraphIndex, question: LocalQuestion, values: LocalValues) -> LocalSelection:

@@ -1,7 +1,7 @@
 """Rough looks at many vectors: over few axes, then over more, so that few are measured whole.
 
-Vectors are projected to the axes along which most of them lie. A first look goes over half of these
-axes and all vectors, a second one over the other half and the likeliest. Whether that finds what it
+Vectors are projected to the axes along which most of them lie. A first look goes over the leading
+axes and all vectors, a second one over the other axes and the likeliest. Whether that finds what it
 should is tried out on the vectors themselves; where it does not, there is no projection.
 """
 
@@ -19,15 +19,17 @@ from holodeck.lib.ranking.fuse import best_rows
 __all__ = ["LEAST_RECALL", "MEASURED", "Look", "Projection", "find_projection"]
 
 SHARPENED = 2_000
-"""Vectors that look best at first and are looked at again."""
-MEASURED = 200
+"""Vectors that look best at first and are looked at again; of few vectors, an eighth."""
+MEASURED = 150
 """Vectors that look best then and are measured whole."""
-WIDTHS = (96, 128, 192, 256)
-"""Numbers of axes that are tried, the fewest first."""
+AXES = 256
+"""Axes at the most; half as many as a vector has numbers, where that is less."""
+FIRST = (48, 80, 128)
+"""How many of them the first look goes over: what is tried, the fewest first."""
 LEAST_RECALL = 0.995
 """Share of the nearest ten that a projection must lead to."""
 NEAREST = 10
-TRIED = 64
+TRIED = 96
 """Questions that a projection is tried with."""
 SAMPLE = 8_192
 """Vectors that the axes are found by."""
@@ -70,9 +72,9 @@ class Projection:
 
     Attributes:
         axes: At right angles, of length 1.
-        first: What the vectors are along the first half of the axes, in blocks of so many vectors,
-            axis by axis; the last block is filled up with zeros.
-        second: What each is along the other half.
+        first: What the vectors are along the leading axes, in blocks of so many vectors, axis by
+            axis; the last block is filled up with zeros.
+        second: What each is along the other axes.
         center: Mean of the vectors.
         squares: Mean square of what they are along each axis; then of what they are along any other
             direction.
@@ -85,20 +87,19 @@ class Projection:
     squares: Floats
 
     @classmethod
-    def of(cls, matrix: Floats, axes: Floats) -> Projection:
-        """Project vectors."""
+    def of(cls, matrix: Floats, axes: Floats, leading: int) -> Projection:
+        """Project vectors to axes, of which the first look goes over the leading ones."""
         count, width = matrix.shape
         rough = matrix @ axes.T
-        half = len(axes) // 2
-        first = np.zeros((-(-count // BLOCK) * BLOCK, half), dtype=np.float32)
-        first[:count] = rough[:, :half]
+        first = np.zeros((-(-count // BLOCK) * BLOCK, leading), dtype=np.float32)
+        first[:count] = rough[:, :leading]
         along = np.einsum("ij,ij->j", rough, rough) / count
         whole = float(np.vecdot(matrix, matrix).mean())
         other = max(0.0, whole - float(along.sum())) / max(1, width - len(axes))
         return cls(
             axes=axes,
-            first=np.ascontiguousarray(first.reshape(-1, BLOCK, half).transpose(0, 2, 1)),
-            second=np.ascontiguousarray(rough[:, half:]),
+            first=np.ascontiguousarray(first.reshape(-1, BLOCK, leading).transpose(0, 2, 1)),
+            second=np.ascontiguousarray(rough[:, leading:]),
             center=matrix.mean(axis=0),
             squares=np.append(along, other).astype(np.float32),
         )
@@ -113,13 +114,19 @@ class Projection:
         """The projection as arrays."""
         return {name: getattr(self, name) for name in self.__dataclass_fields__}
 
+    @property
+    def leading(self) -> int:
+        """How many axes the first look goes over."""
+        return int(self.first.shape[1])
+
     def look(self, query: Floats) -> Look:
         """Look at all vectors, and again at the likeliest."""
         along = np.vecdot(self.axes, query)
-        half = self.first.shape[1]
-        scores: Floats = np.matmul(along[:half], self.first).reshape(-1)[: len(self.second)]
-        likely = np.flatnonzero(scores >= _reached_by(scores, SHARPENED))
-        scores[likely] += np.vecdot(self.second[likely], along[half:])
+        leading = self.leading
+        scores: Floats = np.matmul(along[:leading], self.first).reshape(-1)[: len(self.second)]
+        sharpened = min(SHARPENED, len(scores) // 8)
+        likely = np.flatnonzero(scores >= _reached_by(scores, sharpened))
+        scores[likely] += np.vecdot(self.second[likely], along[leading:])
         mean, spread = self._moments(query, along)
         return Look(scores=scores, likely=likely, mean=mean, spread=spread)
 
@@ -134,45 +141,44 @@ class Projection:
 
 def _reached_by(scores: Floats, count: int) -> float:
     """Return what about ``count`` of the scores reach."""
-    if count >= len(scores):
-        return float(scores.min(initial=0.0))
     sample = scores[:: max(1, len(scores) // GUESSED)]
     place = len(sample) - max(1, count * len(sample) // len(scores))
     return float(np.partition(sample, place)[place])
 
 
 def find_projection(matrix: Floats) -> Projection | None:
-    """Return the projection to the fewest axes that leads to the nearest, if there is one."""
-    count, width = matrix.shape
-    sample = matrix[:: max(1, count // SAMPLE)]
+    """Return the projection that leads to the nearest by the shortest first look, if there is one.
+
+    Args:
+        matrix: Not empty.
+    """
+    axes = _leading_axes(matrix[:: max(1, len(matrix) // SAMPLE)])
     queries = list(_questions_like(matrix))
     nearest = [best_rows(np.vecdot(matrix, query), NEAREST) for query in queries]
-    for axes in _leading_axes(sample, [each for each in WIDTHS if 2 * each <= width]):
-        projection = Projection.of(matrix, axes)
-        found = [projection.look(query).leading() for query in queries]
-        shares = [np.isin(*pair).mean() for pair in zip(nearest, found, strict=True)]
-        if np.mean(shares) >= LEAST_RECALL:
-            return projection
+    for leading in FIRST:
+        if leading < len(axes):
+            projection = Projection.of(matrix, axes, leading)
+            found = [projection.look(query).leading() for query in queries]
+            shares = [np.isin(*pair).mean() for pair in zip(nearest, found, strict=True)]
+            if np.mean(shares) >= LEAST_RECALL:
+                return projection
     return None
 
 
 def _questions_like(matrix: Floats) -> Iterator[Floats]:
-    """Yield vectors such as questions have: of one thing, or between two."""
+    """Yield vectors such as questions have: of one thing, or between two, nearer to one or not."""
     chance = np.random.default_rng(0)
     for number in range(TRIED):
         one, other = matrix[chance.integers(0, len(matrix), 2)]
-        yield one + other if number % 2 else one
+        yield one + np.float32(number % 3 / 2) * other
 
 
-def _leading_axes(sample: Floats, widths: list[int]) -> Iterator[Floats]:
-    """Yield, for each width, the axes along which most of the sample lies."""
-    if not widths:
-        return
+def _leading_axes(sample: Floats) -> Floats:
+    """Return the axes along which most of the sample lies, the foremost first."""
+    width = sample.shape[1]
     chance = np.random.default_rng(0)
-    axes = chance.standard_normal((sample.shape[1], widths[-1])).astype(np.float32)
+    axes = chance.standard_normal((width, min(AXES, width // 2))).astype(np.float32)
     for _ in range(TURNS):
         axes = np.linalg.qr(sample.T @ (sample @ axes))[0].astype(np.float32)
     _, turn = np.linalg.eigh((sample @ axes).T @ (sample @ axes))
-    leading = np.ascontiguousarray((axes @ turn[:, ::-1]).T.astype(np.float32))
-    for width in widths:
-        yield np.ascontiguousarray(leading[:width])
+    return np.ascontiguousarray((axes @ turn[:, ::-1]).T.astype(np.float32))
