@@ -19,8 +19,8 @@ from holodeck.lib.ranking.fuse import best_rows
 __all__ = ["LEAST_RECALL", "MEASURED", "Look", "Projection", "find_projection"]
 
 SHARPENED = 2_000
-"""Vectors that look best at first and are looked at again; of few vectors, an eighth."""
-MEASURED = 150
+"""Vectors that look best at first and are looked at again; of few vectors, a sixteenth."""
+MEASURED = 200
 """Vectors that look best then and are measured whole."""
 AXES = 256
 """Axes at the most; half as many as a vector has numbers, where that is less."""
@@ -35,6 +35,8 @@ SAMPLE = 8_192
 """Vectors that the axes are found by."""
 TURNS = 2
 """Rounds of orthogonal iteration; any axes near the leading ones serve."""
+AT_ONCE = 65_536
+"""Vectors whose scores for all of these questions are held at once."""
 BLOCK = 64
 """Vectors of a block. Blocks are multiplied one by one: so small, that none is given to threads,
 which cost more than they save and wait for one another on a busy machine."""
@@ -51,19 +53,13 @@ class Look:
 
     Attributes:
         scores: Rough dot product with every vector.
-        likely: Places of those that were looked at twice.
         mean: Of the exact dot products, about.
         spread: Standard deviation of the exact dot products, about.
     """
 
     scores: Floats
-    likely: Places
     mean: float
     spread: float
-
-    def leading(self) -> Places:
-        """Return the places of the vectors that are to be measured, in any order."""
-        return self.likely[best_rows(self.scores[self.likely], MEASURED)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,10 +83,9 @@ class Projection:
     squares: Floats
 
     @classmethod
-    def of(cls, matrix: Floats, axes: Floats, leading: int) -> Projection:
-        """Project vectors to axes, of which the first look goes over the leading ones."""
+    def of(cls, matrix: Floats, axes: Floats, rough: Floats, leading: int) -> Projection:
+        """Return vectors that were projected to axes, the leading ones for the first look."""
         count, width = matrix.shape
-        rough = matrix @ axes.T
         first = np.zeros((-(-count // BLOCK) * BLOCK, leading), dtype=np.float32)
         first[:count] = rough[:, :leading]
         along = np.einsum("ij,ij->j", rough, rough) / count
@@ -124,11 +119,11 @@ class Projection:
         along = np.vecdot(self.axes, query)
         leading = self.leading
         scores: Floats = np.matmul(along[:leading], self.first).reshape(-1)[: len(self.second)]
-        sharpened = min(SHARPENED, len(scores) // 8)
+        sharpened = min(SHARPENED, len(scores) // 16)
         likely = np.flatnonzero(scores >= _reached_by(scores, sharpened))
         scores[likely] += np.vecdot(self.second[likely], along[leading:])
         mean, spread = self._moments(query, along)
-        return Look(scores=scores, likely=likely, mean=mean, spread=spread)
+        return Look(scores=scores, mean=mean, spread=spread)
 
     def _moments(self, query: Floats, along: Floats) -> tuple[float, float]:
         """Return about what mean and standard deviation the exact dot products have."""
@@ -153,16 +148,32 @@ def find_projection(matrix: Floats) -> Projection | None:
         matrix: Not empty.
     """
     axes = _leading_axes(matrix[:: max(1, len(matrix) // SAMPLE)])
-    queries = list(_questions_like(matrix))
-    nearest = [best_rows(np.vecdot(matrix, query), NEAREST) for query in queries]
+    rough = matrix @ axes.T
+    queries = np.stack(list(_questions_like(matrix)))
+    nearest = _nearest(matrix, queries)
     for leading in FIRST:
         if leading < len(axes):
-            projection = Projection.of(matrix, axes, leading)
-            found = [projection.look(query).leading() for query in queries]
+            projection = Projection.of(matrix, axes, rough, leading)
+            found = [best_rows(projection.look(query).scores, MEASURED) for query in queries]
             shares = [np.isin(*pair).mean() for pair in zip(nearest, found, strict=True)]
             if np.mean(shares) >= LEAST_RECALL:
                 return projection
     return None
+
+
+def _nearest(matrix: Floats, queries: Floats) -> Places:
+    """Return the places of the nearest vectors for each query, in any order."""
+    places = np.zeros((len(queries), 0), dtype=np.intp)
+    scores = np.zeros((len(queries), 0), dtype=np.float32)
+    for start in range(0, len(matrix), AT_ONCE):
+        found = queries @ matrix[start : start + AT_ONCE].T
+        here = np.broadcast_to(np.arange(start, start + found.shape[1]), found.shape)
+        scores = np.concatenate((scores, found), axis=1)
+        places = np.concatenate((places, here), axis=1)
+        best = np.argpartition(scores, -min(NEAREST, scores.shape[1]), axis=1)[:, -NEAREST:]
+        scores = np.take_along_axis(scores, best, axis=1)
+        places = np.take_along_axis(places, best, axis=1)
+    return places
 
 
 def _questions_like(matrix: Floats) -> Iterator[Floats]:

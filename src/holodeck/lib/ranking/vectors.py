@@ -84,15 +84,13 @@ class Vectors:
         """Return ``beside`` and the standard scores of all rows' similarities, added.
 
         Where there is a projection, the similarities are rough, but exact for the rows that look
-        best by themselves or together with ``beside``.
+        best then.
         """
         if self.projection is None:
             return beside + standard_scores(self.similarities(query, beside.size))
         look = self.projection.look(query)
         total = self._added(look, beside)
-        places = np.unique(
-            np.concatenate((look.leading(), self._places_of(best_rows(total, MEASURED))))
-        )
+        places = self._places_of(np.sort(best_rows(total, MEASURED)))
         exact = np.vecdot(self.matrix[places], query)
         rows = self.rows[places]
         total[rows] = beside[rows] + (exact - look.mean) / (look.spread or 1.0)
