@@ -11,7 +11,7 @@ PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 WORKERS ?= 3
 PYTEST  := $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup -q
 
-.PHONY: demo test heavy check docs bench clean-clone-check clean help
+.PHONY: demo test heavy check docs captures bench clean-clone-check clean help
 
 help:
 	@echo "make demo               index the example documents and answer two questions, offline"
@@ -19,6 +19,7 @@ help:
 	@echo "make heavy              pass those that take most of a minute each"
 	@echo "make check              format, lint, types and tests: what a change must pass"
 	@echo "make docs               the pages as a site, in docs/_build"
+	@echo "make captures           record the terminal for the pages anew"
 	@echo "make bench              the benchmarks (DATA=DIR for data from outside)"
 	@echo "make clean-clone-check  both README commands in a fresh clone of HEAD"
 
@@ -51,6 +52,9 @@ check: $(VENV)/.dev.stamp
 docs: $(VENV)/.dev.stamp
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build
 	@echo "open docs/_build/index.html"
+
+captures: $(VENV)/.dev.stamp
+	$(BIN)/python docs/captures/record.py
 
 bench: $(VENV)/.dev.stamp
 	$(BIN)/python -m bench $(if $(DATA),--data $(DATA))

@@ -10,7 +10,7 @@ release = holodeck.__version__
 version = release
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "captures"]
 html_theme = "furo"
 html_title = f"HoloDeck {release}"
 html_copy_source = False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -31,6 +32,8 @@ BASE_MODULES = (
     "prices",
     "quantities",
     "questions",
+    "meter",
+    "spending",
     "streams",
 )
 BASE = frozenset({"errors", "models", "base"})
@@ -185,6 +188,18 @@ def test_the_table_has_no_circle() -> None:
         assert ready, f"these rooms import each other: {sorted(left)}"
         placed |= ready
         left = {room: below for room, below in left.items() if room not in ready}
+
+
+def test_the_page_shows_the_table() -> None:
+    """``docs/architecture.md`` says of every room what it may import, and nothing else."""
+    page = (ROOT.parents[1] / "docs" / "architecture.md").read_text(encoding="utf-8")
+    groups = {"*base*": BASE, "*work*": WORK, "nothing": frozenset[str]()}
+    shown: dict[str, frozenset[str]] = {}
+    for rooms, below in re.findall(r"^\| (`.*`) \| (.*) \|$", page, flags=re.MULTILINE):
+        named = [groups.get(word, frozenset({word.strip("`")})) for word in below.split(", ")]
+        shown |= {room: frozenset().union(*named) for room in rooms.replace("`", "").split(", ")}
+
+    assert shown == ROOMS
 
 
 @pytest.mark.parametrize("file", FILES, ids=name_of)

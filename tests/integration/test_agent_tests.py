@@ -8,11 +8,15 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
 
 import holodeck
+from holodeck.cli import main
+from holodeck.lib.contracts import ToolCall
+from holodeck.testing import Fault, ModelServer, Reply, ServerRequest
 from holodeck.testing.project import write_documents
 
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(holodeck.__file__).parents[1])}
@@ -104,3 +108,104 @@ def test_a_case_that_cannot_run_is_a_configuration_error(
     assert done.returncode == 2, done.stderr
     assert told in done.stderr
     assert not (tmp_path / ".holodeck" / "vectorstore").exists()
+
+
+def test_force_builds_first_and_no_index_builds_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """``--force`` publishes anew what is up to date; without an index ``--no-index`` is exit 3."""
+    write_documents(tmp_path)
+    (tmp_path / "agent.yaml").write_text(AGENT, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    record = tmp_path / ".holodeck" / "vectorstore" / "knowledge" / "index.meta"
+    assert main(["test", "--no-index"]) == 3
+    assert "holodeck index" in capsys.readouterr().err
+    assert main(["test"]) == 0
+    first = record.read_bytes()
+    assert main(["test"]) == 0
+    assert record.read_bytes() == first
+    assert main(["test", "--force"]) == 0
+    forced = record.read_bytes()
+    assert forced != first
+    (tmp_path / "docs" / "ann.txt").write_text("Somebody else.", encoding="utf-8")
+    assert main(["test", "--no-index"]) == 0
+    assert record.read_bytes() == forced
+    assert "stale" in capsys.readouterr().err
+
+
+MODEL_AGENT = """\
+name: reader
+model: {{provider: openai, name: any, api_base: "{url}", api_key: secret}}
+execution: {{max_retries: 0}}
+tools:
+  - {{name: knowledge, source: docs, embedding_model: {{provider: embedded}}}}
+test_cases_file: cases.yaml
+"""
+PEOPLE = ("Ann Lee", "Bob Ray", "Dora Nes", "Erik Dahl", "Finn Moe")
+FILES = ("ann.txt", "bob.md", "crew.csv", "crew.csv", "log.pdf")
+
+
+def hundred_cases() -> list[dict[str, object]]:
+    """Return cases of which every fourth expects a wrong name and every tenth gets no answer."""
+    return [
+        {
+            "name": f"case {n}",
+            "input": f"What does {PEOPLE[n % 5]} do?" + (" forbidden" if n % 10 == 9 else ""),
+            "expected_tools": [{"name": "knowledge", "count": 1}],
+            "expected_sources": [FILES[n % 5]],
+            "ground_truth": PEOPLE[(n + (n % 4 == 3)) % 5],
+            "evaluations": [{"metric": "contains"}, {"metric": "f1"}],
+        }
+        for n in range(100)
+    ]
+
+
+def look_up(request: ServerRequest) -> str | Reply:
+    """Ask the tool, then say who was asked about."""
+    said = request.body["messages"]
+    if said[-1]["role"] == "tool":
+        return next(
+            name for name in PEOPLE if name in said[-2]["tool_calls"][0]["function"]["arguments"]
+        )
+    arguments = json.dumps({"query": said[-1]["content"]})
+    return Reply(tool_calls=(ToolCall(id="c1", name="knowledge", arguments=arguments),))
+
+
+@pytest.mark.heavy
+def test_a_hundred_cases_say_the_same_at_once_as_one_by_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Verdicts, scores, counts of calls and of tokens are those of a run in sequence."""
+    write_documents(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    cases = {"test_cases": hundred_cases()}
+    (tmp_path / "cases.yaml").write_text(json.dumps(cases), encoding="utf-8")
+    seen: list[dict[str, Any]] = []  # Any: JSON
+    with ModelServer(latency={"chat": 0.01}) as server:
+        server.reply("chat", look_up)
+        server.fault(Fault(kind="chat", containing="forbidden", code="content_filter"))
+        text = MODEL_AGENT.format(url=server.url)
+        (tmp_path / "agent.yaml").write_text(text, encoding="utf-8")
+        for parallel in ("1", "20"):
+            assert main(["test", "--parallel", parallel, "--json", "--no-history"]) == 1
+            (run,) = json.loads(capsys.readouterr().out)["runs"]
+            seen.append(
+                {
+                    "verdicts": [(case["name"], case["verdict"]) for case in run["cases"]],
+                    "scores": [case["turns"][0]["scores"] for case in run["cases"]],
+                    "spent": [case["spent"]["input_tokens"] for case in run["cases"]],
+                    "calls": server.counts["chat"].calls,
+                }
+            )
+            at_once = server.counts["chat"].in_flight_max
+            server.reset_counts()
+    assert seen[0] == seen[1]
+    assert at_once > 1
+    wrong = {f"case {n}" for n in range(100) if n % 4 == 3 and n % 10 != 9}
+    refused = {f"case {n}" for n in range(100) if n % 10 == 9}
+    by_verdict = {
+        verdict: {name for name, each in seen[1]["verdicts"] if each == verdict}
+        for verdict in ("passed", "failed", "error")
+    }
+    assert (by_verdict["failed"], by_verdict["error"]) == (wrong, refused)
+    assert len(by_verdict["passed"]) == 100 - len(wrong) - len(refused)

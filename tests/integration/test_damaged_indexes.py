@@ -82,6 +82,13 @@ def garble(path: Path) -> None:
     path.write_bytes(b"\xa5" * path.stat().st_size)
 
 
+def garble_unprepared(path: Path) -> None:
+    """Also remove what is derived of the table: while it is there, a search reads no table."""
+    garble(path)
+    for derived in path.parents[2].glob("search.arrays"):
+        derived.unlink()
+
+
 def remove(path: Path) -> None:
     path.unlink()
 
@@ -106,12 +113,10 @@ DAMAGES: list[tuple[str, str, Damage]] = [
     ("graphrag", "lancedb/000001/text_unit_text.lance/data/*.lance", cut),
     ("default", "generations/000001", remove_folder),
     ("default", "generations/000001/chunks.lance", remove_folder),
-    ("default", "generations/000001/chunks.lance/_indices", remove_folder),
-    ("default", "generations/000001/chunks.lance/_indices/*/*.lance", garble),
     ("default", "generations/000001/chunks.lance/_versions/*.manifest", empty),
-    ("default", "generations/000001/chunks.lance/_versions/*.manifest", garble),
+    ("default", "generations/000001/chunks.lance/_versions/*.manifest", garble_unprepared),
     ("default", "generations/000001/chunks.lance/data/*.lance", cut),
-    ("default", "generations/000001/chunks.lance/data/*.lance", garble),
+    ("default", "generations/000001/chunks.lance/data/*.lance", garble_unprepared),
 ]
 
 

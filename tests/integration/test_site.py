@@ -79,6 +79,14 @@ def test_the_site_is_built_without_a_warning(tmp_path: Path) -> None:
     assert pages - made == set()
 
 
+@pytest.mark.parametrize("name", sorted({*holodeck.__all__} - {"__version__"}))
+def test_every_public_name_is_in_the_reference(name: str) -> None:
+    """What ``from holodeck import …`` offers is told on the page of the Python API."""
+    page = (DOCS / "python-api.md").read_text("utf-8")
+
+    assert re.search(rf"^\.\. auto\w+:: holodeck\.{name}$", page, flags=re.MULTILINE)
+
+
 @pytest.mark.parametrize("wrong", ["[x](nowhere.md)", "[x](a.md#nowhere)"])
 def test_a_broken_link_fails_the_build(wrong: str, tmp_path: Path) -> None:
     """The rule above could fail: a page or a heading that is not there is told."""

@@ -138,10 +138,13 @@ def content(built: Built) -> dict[str, Any]:
     tables, vectors = Path(built["tables"]), lancedb.connect(built["vectors"])
     # What a search maps is derived from these, and says which files it was derived from.
     files = {path.name: path.read_bytes() for path in tables.iterdir() if path.suffix != ".arrays"}
+    # What is remembered names the replies that it was read in: those of all passes, or the last.
+    lines = files.pop("steps.memo", b"").splitlines()[1:]
+    remembered = [line.partition(b"\t")[0] for line in lines]
     names = vectors.list_tables().tables
     rows = {name: vectors.open_table(name).to_arrow().to_pydict() for name in sorted(names)}
     record = {key: value for key, value in built["record"].items() if key not in UNTOLD}
-    return {**files, "vectors": rows, "record": record}
+    return {**files, "vectors": rows, "record": record, "remembered": remembered}
 
 
 def dangling(built: Built, docs: Path) -> list[str]:

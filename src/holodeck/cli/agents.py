@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -12,8 +12,9 @@ from holodeck.errors import ConfigError
 
 if TYPE_CHECKING:
     from holodeck.config.loader import LoadedAgent
+    from holodeck.lib.resources import Resources
 
-__all__ = ["check_agent", "check_whole_agent", "load"]
+__all__ = ["check_agent", "check_talking_agent", "check_whole_agent", "load", "with_what_is_left"]
 
 
 def load(session: Session, file: str, *, says_phases: bool = False) -> LoadedAgent:
@@ -40,6 +41,13 @@ def load(session: Session, file: str, *, says_phases: bool = False) -> LoadedAge
     return agent
 
 
+def with_what_is_left(agent: LoadedAgent, spent: float) -> LoadedAgent:
+    """Return the agent with the cap that is left after ``spent`` USD: one run has one cap."""
+    cap = agent.config.execution.max_cost
+    # A cap of nothing stops at the first call that costs something, as it must.
+    return agent if cap is None else agent.costing_at_most(max(cap - spent, 1e-12))
+
+
 def check_agent(agent: LoadedAgent, tool_name: str | None = None, *, to_write: bool = True) -> None:
     """Find out what would keep the agent's tools from working, without any work.
 
@@ -51,44 +59,76 @@ def check_agent(agent: LoadedAgent, tool_name: str | None = None, *, to_write: b
     Raises:
         ConfigError: Lists every path, key and package that is missing.
     """
-    from holodeck.config.problems import joined_error
-
-    errors = _tool_problems(agent, tool_name, to_write=to_write)
-    if errors:
-        raise joined_error(errors)
+    _raise_all(_tool_problems(agent, tool_name, to_write=to_write))
 
 
-def check_whole_agent(agent: LoadedAgent) -> None:
+def check_talking_agent(agent: LoadedAgent) -> None:
+    """Find out what would keep the agent from a conversation, without any work.
+
+    Raises:
+        ConfigError: Lists everything, the tools' first.
+    """
+    resources = _resources(agent)
+    own = partial(resources.check, agent.config.model, "model")
+    _raise_all([*_tool_problems(agent, None, to_write=False), *_found_by(agent, [own])])
+
+
+def check_whole_agent(agent: LoadedAgent, *, to_write: bool = True) -> None:
     """Find out what would keep the agent, its judge or its test cases from working.
+
+    Args:
+        agent: The agent.
+        to_write: As for ``check_agent``.
 
     Raises:
         ConfigError: Lists everything, the tools' first.
     """
     from holodeck.config.cases import load_cases
-    from holodeck.config.problems import field_path, joined_error
+
+    config, resources = agent.config, _resources(agent)
+    has_cases = bool(config.test_cases) or config.test_cases_file is not None
+    models = {"model": config.model, "evaluations.judge": config.evaluations.judge}
+    checks: list[Callable[[], object]] = []
+    for where, model in models.items():
+        if model is not None:
+            checks.append(partial(resources.check, model, where))
+            if has_cases:
+                checks.append(partial(resources.require_price, model, "chat", where))
+    if has_cases:
+        checks.append(partial(load_cases, agent))
+    tools = _tool_problems(agent, None, to_write=to_write, is_asked=has_cases)
+    _raise_all([*tools, *_found_by(agent, checks)])
+
+
+def _resources(agent: LoadedAgent) -> Resources:
     from holodeck.lib.resources import Resources
 
-    errors = {str(error): error for error in _tool_problems(agent, None, to_write=True)}
-    config = agent.config
-    resources = Resources(config.execution, environ=agent.environment)
-    checks: list[Callable[[], object]] = [partial(resources.check, config.model, "model")]
-    if config.evaluations.judge is not None:
-        checks.append(partial(resources.check, config.evaluations.judge, "evaluations.judge"))
-    if config.test_cases or config.test_cases_file is not None:
-        checks.append(partial(load_cases, agent))
+    return Resources(agent.config.execution, environ=agent.environment)
+
+
+def _found_by(agent: LoadedAgent, checks: Sequence[Callable[[], object]]) -> Iterator[ConfigError]:
+    """Yield what the checks raise, with its place in the file."""
+    from holodeck.config.problems import field_path
+
     for check in checks:
         try:
             check()
         except ConfigError as error:
             if error.file is None:
                 error = agent.error(error.message, field_path(error.field or ""), type(error))
-            errors.setdefault(str(error), error)
-    if errors:
-        raise joined_error(list(errors.values()))
+            yield error
+
+
+def _raise_all(errors: Iterable[ConfigError]) -> None:
+    from holodeck.config.problems import joined_error
+
+    distinct = {str(error): error for error in errors}
+    if distinct:
+        raise joined_error(list(distinct.values()))
 
 
 def _tool_problems(
-    agent: LoadedAgent, tool_name: str | None, *, to_write: bool
+    agent: LoadedAgent, tool_name: str | None, *, to_write: bool, is_asked: bool = False
 ) -> list[ConfigError]:
     from holodeck.config.paths import find_path_problems
     from holodeck.tools.checks import find_model_problems
@@ -103,6 +143,7 @@ def _tool_problems(
                 agent_model=agent.config.model,
                 execution=agent.config.execution,
                 environ=agent.environment,
+                is_asked=is_asked,
             ):
                 placed = agent.placed(error, tool.name)
                 errors.setdefault(str(placed), placed)

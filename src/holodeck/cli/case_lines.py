@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from holodeck.lib.test_runner.scores import CaseResult, RunResult
@@ -12,6 +13,10 @@ if TYPE_CHECKING:
 __all__ = ["case_line", "tables"]
 
 WIDTH = 80
+NAME_WIDTH = 22
+"""Cells that the name of a case may take at most where columns are many."""
+GAP = 3
+"""Cells between two columns."""
 
 
 def case_line(case: CaseResult) -> str:
@@ -25,18 +30,71 @@ def case_line(case: CaseResult) -> str:
 
 def tables(runs: Sequence[RunResult]) -> Iterator[str]:
     """Yield a table of each run, its sum, and, for several, one that compares them."""
-    from holodeck.lib.test_runner.reporters.tables import case_rows, comparison_rows, summary
+    from holodeck.lib.test_runner.reporters.tables import (
+        case_columns,
+        case_rows,
+        comparison_rows,
+        spent_lines,
+        summary,
+    )
 
     for run in runs:
         if run.variant:
             yield f"{run.variant}:"
-        yield _table(["verdict", "case", *run.labels, "seconds"], case_rows(run))
+        # A wide head would take the room of the cases' names.
+        heads = [re.sub("[_ ]", "\n", name) for name in case_columns(run)]
+        yield from _tables(heads, case_rows(run), words=2, first=len(run.labels))
         yield summary(run)
+        yield from spent_lines(run)
     if len(runs) > 1:
-        yield _table(["", *[run.variant for run in runs]], comparison_rows(runs))
+        variants = [run.variant for run in runs]
+        yield from _tables(["", *variants], comparison_rows(runs), words=1, first=len(runs))
 
 
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def _tables(
+    head: Sequence[str], rows: Sequence[Sequence[str]], *, words: int, first: int
+) -> Iterator[str]:
+    """Yield a table, or several with the same first columns where it would be too wide.
+
+    Args:
+        head: The columns' heads.
+        rows: Their cells.
+        words: So many of the first columns are words; the others are numbers, never broken.
+        first: So many numbers belong together.
+    """
+    widths = [
+        max(map(len, "\n".join(cells).split("\n"))) + GAP for cells in zip(head, *rows, strict=True)
+    ]
+    room = WIDTH + GAP - sum(min(width, NAME_WIDTH + GAP) for width in widths[:words])
+    numbers = range(words, len(head))
+    if sum(widths[words:]) <= room:
+        groups = [list(numbers)]
+    else:
+        groups = [
+            group
+            for part in (numbers[:first], numbers[first:])
+            for group in _fitting(part, widths, room)
+        ]
+    for group in groups:
+        columns = [*range(words), *group]
+        chosen = [[row[at] for at in columns] for row in rows]
+        yield _table([head[at] for at in columns], chosen, words=words)
+
+
+def _fitting(columns: Sequence[int], widths: Sequence[int], room: int) -> list[list[int]]:
+    """Return the columns in groups that fit side by side."""
+    groups: list[list[int]] = []
+    left = 0
+    for column in columns:
+        if not groups or widths[column] > left:
+            groups.append([])
+            left = room
+        groups[-1].append(column)
+        left -= widths[column]
+    return groups
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]], *, words: int) -> str:
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
@@ -44,8 +102,9 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     for number, name in enumerate(head):
-        words = Text(name.replace("_", "\n"))  # a wide head would take the room of the cases' names
-        table.add_column(words, justify="left" if number < 2 else "right", overflow="fold")
+        is_name = number == words - 1
+        side: Literal["left", "right"] = "left" if number < words else "right"
+        table.add_column(Text(name), justify=side, overflow="fold", no_wrap=not is_name)
     for row in rows:
         table.add_row(*[Text(cell) for cell in row])
     paper = io.StringIO()

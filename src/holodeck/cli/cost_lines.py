@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Any
 from holodeck.lib.quantities import number_of
 
 if TYPE_CHECKING:
-    from holodeck.lib.contracts import Estimate, MeterRow, Span, Spending, Spent
+    from holodeck.lib.contracts import Estimate, MeterRow, Span, Spending
 
 __all__ = [
     "estimate_json",
     "estimate_lines",
     "said_cost",
-    "said_spent",
     "spending_json",
     "spending_lines",
 ]
@@ -46,9 +45,10 @@ def estimate_lines(estimate: Estimate) -> Iterator[str]:
 def said_cost(estimate: Estimate) -> str:
     """Return the money in words."""
     from holodeck.lib.prices import money
+    from holodeck.lib.spending import price_hint
 
     if estimate.cost is None:
-        return f"unknown, since nobody knows the price of {_named(estimate.unpriced)}"
+        return f"unknown, since {price_hint(estimate.unpriced)}"
     low, high = money(estimate.cost.low), money(estimate.cost.high)
     return low if low == high else f"{low} to {high}"
 
@@ -75,69 +75,35 @@ def _whole(span: Span) -> dict[str, int]:
 
 def spending_lines(spending: Spending) -> Iterator[str]:
     """Yield what an index cost: the build, and all of them where there were others."""
-    build, total = _sum(spending.build), _sum(spending.total)
+    from holodeck.lib.spending import said_spent, total
+
+    build, all_builds = total(spending.build), total(spending.total)
     if spending.build:
         yield f"  this build: {said_spent(build)}{_unpriced(spending.build)}"
     if spending.taken:
         yield f"  from the cache: {spending.taken:,} replies and vectors, paid for before"
-    if total.calls > build.calls:
-        yield f"  all builds: {said_spent(total)}{_unpriced(spending.total)}"
-
-
-def said_spent(spent: Spent) -> str:
-    """Return calls, tokens and money in words."""
-    from holodeck.lib.prices import money
-
-    usage = spent.usage
-    cost = money(spent.cost)
-    if spent.unpriced:
-        cost = "cost unknown" if spent.unpriced == spent.calls else f"more than {cost}"
-    return (
-        f"{number_of(spent.calls, 'calls')}, {usage.input_tokens:,} tokens in, "
-        f"{usage.output_tokens:,} out, {cost}"
-    )
+    if all_builds.calls > build.calls:
+        yield f"  all builds: {said_spent(all_builds)}{_unpriced(spending.total)}"
 
 
 def spending_json(spending: Spending | None) -> dict[str, Any] | None:  # Any: JSON
     """Return what an index cost as ``--json`` prints it."""
+    from holodeck.lib.spending import spent_as_json
+
     if spending is None:
         return None
     return {
-        "build": _rows_json(spending.build),
-        "total": _rows_json(spending.total),
+        "build": spent_as_json(spending.build),
+        "total": spent_as_json(spending.total),
         "taken_from_cache": spending.taken,
     }
 
 
-def _rows_json(rows: Sequence[MeterRow]) -> dict[str, Any]:  # Any: JSON
-    spent = _sum(rows)
-    return {
-        "calls": spent.calls,
-        "input_tokens": spent.usage.input_tokens,
-        "output_tokens": spent.usage.output_tokens,
-        "cost": None if spent.unpriced else spent.cost,
-        "unpriced": list(_names(rows)),
-        "by_step": [asdict(row) for row in rows],
-    }
-
-
-def _sum(rows: Sequence[MeterRow]) -> Spent:
-    from holodeck.lib.contracts import Spent
-
-    return sum((row.spent for row in rows), Spent())
-
-
 def _unpriced(rows: Sequence[MeterRow]) -> str:
-    names = tuple(_names(rows))
-    return f" (nobody knows the price of {_named(names)})" if names else ""
+    from holodeck.lib.spending import price_hint, unpriced_models
 
-
-def _names(rows: Sequence[MeterRow]) -> dict[str, None]:
-    return dict.fromkeys(f"{row.provider}/{row.model}" for row in rows if row.spent.unpriced)
-
-
-def _named(models: Sequence[str]) -> str:
-    return f"{' and '.join(models)} (give it under execution.prices)"
+    names = unpriced_models(rows)
+    return f" ({price_hint(names)})" if names else ""
 
 
 def _span(span: Span) -> str:

@@ -7,9 +7,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from holodeck.cli.agents import check_agent, load
+from holodeck.cli.agents import check_agent, load, with_what_is_left
 from holodeck.cli.cost_lines import estimate_json, estimate_lines
-from holodeck.cli.options import AgentArgument, AgentOption, JsonOption, ToolOption, chosen_agent
+from holodeck.cli.options import (
+    AgentArgument,
+    AgentOption,
+    JsonOption,
+    MaxCostOption,
+    ToolOption,
+    chosen_agent,
+)
 from holodeck.cli.output import show, show_json
 from holodeck.cli.progress import show_progress
 from holodeck.cli.session import Session
@@ -44,25 +51,20 @@ def index(
         bool,
         typer.Option("--estimate", help="Say what the build will cost, and build nothing"),
     ] = False,
-    max_cost: Annotated[
-        float | None,
-        typer.Option(
-            "--max-cost",
-            metavar="USD",
-            help="Stop before the call that could pass this; the next run goes on",
-        ),
-    ] = None,
+    max_cost: MaxCostOption = None,
     wait: Annotated[
         bool, typer.Option("--wait", help="Wait while another process builds the same index")
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Build the agent's indexes, or bring them up to date."""
+    from holodeck.lib.spending import total
+
     session: Session = context.obj
     agent = load(session, chosen_agent(agent_option, agent_argument), says_phases=True)
     configs = agent.tool_configs(tool_name)
     if max_cost is not None:
-        agent = agent.costing_at_most(_above_nothing(max_cost))
+        agent = agent.costing_at_most(max_cost)
     if no_cache:
         agent, force = agent.renewing_replies(), True
     retried: RetryFailed = True if retry_failed else "passing"
@@ -75,29 +77,14 @@ def index(
         built, state = carry_out(
             _index(session, agent, config.name, force=force, retried=retried, wait=wait)
         )
-        if built:
-            agent = _with_what_is_left(agent, state)
+        if built and state.spending is not None:
+            agent = with_what_is_left(agent, total(state.spending.build).cost)
         done.append({**status_json(config, state), "built": built})
         if not as_json:
             what = "indexed" if built else "up to date"
             show("\n".join([f"{config.name}: {what}", *status_lines(state)]))
     if as_json:
         show_json({"tools": done})
-
-
-def _above_nothing(dollars: float) -> float:
-    if not 0 < dollars < float("inf"):
-        raise typer.BadParameter("--max-cost is an amount of USD above 0")
-    return dollars
-
-
-def _with_what_is_left(agent: LoadedAgent, state: IndexStatus) -> LoadedAgent:
-    """Return the agent with the cap that is left for its other tools: one run has one cap."""
-    cap = agent.config.execution.max_cost
-    if cap is None or state.spending is None:
-        return agent
-    spent = sum(row.spent.cost for row in state.spending.build)
-    return agent.costing_at_most(max(cap - spent, 1e-12))
 
 
 def _estimate(

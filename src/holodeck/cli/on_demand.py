@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from holodeck.lib.contracts import Estimate
     from holodeck.tools.vectorstore_tool import VectorStoreTool
 
-__all__ = ["agree_on_cost", "is_asked_for", "open_indexes", "tell_of_indexes"]
+__all__ = ["agree_on_cost", "built_for", "is_asked_for", "open_indexes", "tell_of_indexes"]
 
 
 async def open_indexes(
@@ -48,6 +48,14 @@ async def open_indexes(
             await tool.open_existing()
         else:
             await tool.initialize(force_ingest=force)
+
+
+def built_for(tools: Sequence[VectorStoreTool]) -> float:
+    """Return what bringing the open tools' indexes up to date just cost, in USD."""
+    from holodeck.lib.spending import total
+
+    built = [tool.status().spending for tool in tools if tool.engine.was_built]
+    return sum(total(spending.build).cost for spending in built if spending is not None)
 
 
 def tell_of_indexes(

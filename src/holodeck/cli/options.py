@@ -12,6 +12,7 @@ __all__ = [
     "AgentOption",
     "ForceFirstOption",
     "JsonOption",
+    "MaxCostOption",
     "NoIndexOption",
     "ToolOption",
     "chosen_agent",
@@ -38,6 +39,23 @@ ForceFirstOption = Annotated[
 ]
 NoIndexOption = Annotated[
     bool, typer.Option("--no-index", help="Build nothing: use the index that is there")
+]
+
+
+def _above_nothing(dollars: float | None) -> float | None:
+    if dollars is not None and not 0 < dollars < float("inf"):
+        raise typer.BadParameter("--max-cost is an amount of USD above 0")
+    return dollars
+
+
+MaxCostOption = Annotated[
+    float | None,
+    typer.Option(
+        "--max-cost",
+        metavar="USD",
+        callback=_above_nothing,
+        help="Stop before the call that could pass this amount",
+    ),
 ]
 JsonOption = Annotated[
     bool, typer.Option("--json", help="Print one JSON document and nothing else")

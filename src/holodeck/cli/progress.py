@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
-from holodeck.cli.cost_lines import said_spent
 from holodeck.cli.output import say
 from holodeck.cli.session import Session
 
@@ -53,6 +52,8 @@ class _StepLines:
             return
         share = progress.done * LINES_OF_STEP // total
         if share > self._share:
+            from holodeck.lib.spending import said_spent
+
             self._share = share
             spent = "" if progress.spent is None else f": {said_spent(progress.spent)}"
             say(f"{progress.step} {progress.done}/{total}{spent}")
@@ -90,6 +91,8 @@ class _Bars:
 
 def headline(counts: dict[str, int], progress: Progress) -> str:
     """Return what there is to index, and what was spent on it so far."""
+    from holodeck.lib.spending import said_spent
+
     names = {"read": "documents", "chunk": "chunks"}
     parts = [f"{counts[step]:,} {name}" for step, name in names.items() if step in counts]
     if progress.spent is not None:

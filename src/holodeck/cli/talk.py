@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from collections.abc import Sequence
 from contextlib import aclosing
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from holodeck.cli.output import Pieces, say, say_error, show_json
+from holodeck.cli.output import Pieces, guarded_results, say, say_error, show_json
 from holodeck.cli.session import Session
-from holodeck.cli.turn_lines import answered_line, called_line, sources_lines, spent_line
+from holodeck.cli.transcript import Transcript
+from holodeck.cli.turn_lines import answered_line, called_line, sources_lines, spent_lines
 from holodeck.errors import HolodeckError
+from holodeck.lib.spending import price_hint, said_spent, total
 from holodeck.lib.test_runner.turns import (
     Event,
     TextPiece,
@@ -21,6 +24,7 @@ from holodeck.lib.test_runner.turns import (
 )
 
 if TYPE_CHECKING:
+    from holodeck.lib.contracts import MeterRow
     from holodeck.lib.test_runner.agent_factory import Agent
     from holodeck.lib.test_runner.conversation import Conversation
     from holodeck.lib.test_runner.turns import Turn
@@ -53,12 +57,12 @@ class Talk:
         self._runner = runner
         self._as_json = as_json
         self._conversation: Conversation = agent.conversation()
-        self._documents: list[dict[str, Any]] = []  # Any: JSON
+        self._transcript = Transcript()
         self._line: Pieces | None = None
 
     def say_once(self, message: str) -> int:
         """Say one thing and return the exit code; an error is the caller's."""
-        turn = self._runner.run(self._turn(message))
+        turn = self._run(message)
         if self._as_json:
             show_json(turn_as_json(turn))
         return 0 if turn.stopped is None else FAILED
@@ -78,14 +82,19 @@ class Talk:
                     code = FAILED
                 was_interrupted = False
             except KeyboardInterrupt:
+                if is_terminal and self._line is None:
+                    say("")  # the terminal showed ^C behind the prompt
                 self._end_line()
                 if was_interrupted:
                     code = INTERRUPTED
                     break
                 was_interrupted = True
                 say("stopped; Ctrl-C once more, or /quit, leaves")
+        spent = self._transcript.spent
+        if len(self._transcript) > 1 and spent:
+            self._note(f"together: {said_spent(total(spent))}")
         if self._as_json:
-            show_json({"turns": self._documents})
+            show_json(self._transcript.as_json())
         return code
 
     def _read(self, is_terminal: bool) -> str | None:
@@ -95,6 +104,7 @@ class Talk:
             try:
                 return input(say_prompt).strip()
             except EOFError:
+                say("")  # whatever comes next does not stand behind the prompt
                 return None
         line = sys.stdin.readline()
         return line.strip() if line else None
@@ -123,14 +133,34 @@ class Talk:
     def _answer(self, question: str) -> bool:
         """Answer one question; tell whether that went well."""
         try:
-            turn = self._runner.run(self._turn(question))
+            turn = self._run(question)
+        except KeyboardInterrupt:
+            self._keep_unanswered(question, "interrupted")
+            raise
         except HolodeckError as error:
             self._end_line()
-            self._documents.append({"question": question, "error": str(error)})
             say_error(str(error))
+            self._keep_unanswered(question, str(error))
             return False
-        self._documents.append(turn_as_json(turn))
+        self._transcript.add(turn)
         return turn.stopped is None
+
+    def _keep_unanswered(self, question: str, why: str) -> None:
+        """Keep a question without an answer, with what it took all the same."""
+        spent = self._conversation.last_spent
+        if spent:
+            self._note(f"({said_spent(total(spent))})")
+        self._note_prices(spent)
+        self._transcript.add_unanswered(question, why, spent)
+
+    def _note_prices(self, spent: Sequence[MeterRow]) -> None:
+        unknown = self._transcript.unknown_prices(spent)
+        if unknown:
+            self._note(price_hint(unknown))
+
+    def _run(self, question: str) -> Turn:
+        with guarded_results():
+            return self._runner.run(self._turn(question))
 
     async def _turn(self, question: str) -> Turn:
         async with aclosing(self._conversation.stream(question)) as events:
@@ -154,10 +184,12 @@ class Talk:
                 self._end_line()
                 if turn.stopped is not None:
                     say_error(turn.stopped)
-                self._note(spent_line(turn))
+                for text in spent_lines(turn):
+                    self._note(text)
+                self._note_prices(turn.spent)
 
-    def _note(self, text: str | None) -> None:
-        if text is not None and not self._session.is_quiet:
+    def _note(self, text: str) -> None:
+        if not self._session.is_quiet:
             self._end_line()
             say(text)
 

@@ -2,50 +2,38 @@
 
 from __future__ import annotations
 
-from contextlib import AsyncExitStack
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from holodeck.cli.agents import check_agent, load
-from holodeck.cli.case_lines import case_line, tables
-from holodeck.cli.on_demand import open_indexes, tell_of_indexes
+from holodeck.cli.agents import check_whole_agent, load
+from holodeck.cli.case_lines import tables
+from holodeck.cli.case_runs import How, run_variants
 from holodeck.cli.options import (
     AgentArgument,
     AgentOption,
     ForceFirstOption,
     JsonOption,
+    MaxCostOption,
     NoIndexOption,
     chosen_agent,
     refuse_contradiction,
 )
-from holodeck.cli.output import say, say_error, show, show_json
-from holodeck.cli.progress import show_progress
+from holodeck.cli.output import guarded_results, say_error, show, show_json
+from holodeck.cli.report_file import chosen_report
 from holodeck.cli.session import Session
-from holodeck.cli.work import carry_out
 from holodeck.errors import ConfigError, CostLimitError
 
 if TYPE_CHECKING:
     from holodeck.config.loader import LoadedAgent
-    from holodeck.lib.test_runner.agent_factory import Agent
-    from holodeck.lib.test_runner.judge import Judge
-    from holodeck.lib.test_runner.scores import CaseResult, RunResult
+    from holodeck.lib.test_runner.scores import RunResult
     from holodeck.models.test_case import Case
 
 __all__ = ["test"]
 
 FAILED, EXECUTION, EVALUATION = 1, 3, 4
-FORMATS = {".json": "json", ".md": "markdown", ".xml": "junit"}
-
-
-@dataclass(frozen=True, kw_only=True)
-class _How:
-    parallel: int
-    force: bool
-    no_index: bool
-    is_silent: bool
+SHOWN_PROBLEMS = 20
 
 
 def test(
@@ -77,6 +65,7 @@ def test(
     parallel: Annotated[
         int, typer.Option("--parallel", min=1, metavar="N", help="Cases at once")
     ] = 4,
+    max_cost: MaxCostOption = None,
     force: ForceFirstOption = False,
     no_index: NoIndexOption = False,
     no_history: Annotated[
@@ -85,35 +74,33 @@ def test(
     as_json: JsonOption = False,
 ) -> None:
     """Run the agent's test cases, after indexing what changed."""
+    from holodeck.lib.test_runner.scores import run_as_json
+
     session: Session = context.obj
     refuse_contradiction(force=force, no_index=no_index)
-    chosen_form = _form(output, form)
+    report = chosen_report(output, form)
     loaded = load(session, chosen_agent(agent_option, agent_argument))
+    if max_cost is not None:
+        loaded = loaded.costing_at_most(max_cost)
     variants, cases = _checked(loaded, compare or [], limit)
-    how = _How(
+    how = How(
         parallel=parallel, force=force, no_index=no_index, is_silent=session.is_quiet or as_json
     )
-    runs = [carry_out(_run(session, each, label, cases, how)) for label, each in variants]
+    with guarded_results():
+        runs = run_variants(session, variants, cases, how)
+    if not as_json:  # seen also when it cannot be written down
+        _show(runs)
+    if report is not None:
+        report.write(runs)
     if not no_history:
         from holodeck.lib.test_runner.history import keep_run
 
         keep_run(runs, loaded.base_dir)
-    _report(runs, output, chosen_form, as_json=as_json)
+    if as_json:
+        show_json({"runs": [run_as_json(run) for run in runs]})
     code = max(_exit_code(run) for run in runs)
     if code:
         raise typer.Exit(code)
-
-
-def _form(output: Path | None, form: str | None) -> str:
-    from holodeck.lib.test_runner.reporters import REPORTERS
-
-    if form is not None and form not in REPORTERS:
-        raise typer.BadParameter(f"there is no format {form!r}: use {', '.join(REPORTERS)}")
-    if form is not None and output is None:
-        raise typer.BadParameter("--format is for a report: name its file with --output")
-    if output is not None and not output.absolute().parent.is_dir():
-        raise typer.BadParameter(f"{output.parent} is no folder: make it, or name another file")
-    return form or FORMATS.get(output.suffix.lower() if output else "", "json")
 
 
 def _checked(
@@ -128,7 +115,7 @@ def _checked(
     made = make_variants(loaded, compare) if compare else []
     variants = [(each.label, each.agent) for each in made] or [("", loaded)]
     for _, agent in variants:
-        check_agent(agent, to_write=False)
+        check_whole_agent(agent, to_write=False)
     tools = [tool.name for tool in loaded.config.tools]
     problems = [
         f"test case {case.name!r}: {problem}"
@@ -136,64 +123,14 @@ def _checked(
         for problem in find_case_problems(case, loaded.config.evaluations, tools)
     ]
     if problems:
-        listed = problems[0] if len(problems) == 1 else "\n".join(["several:", *problems])
+        more = len(problems) - SHOWN_PROBLEMS
+        shown = [*problems[:SHOWN_PROBLEMS], *([f"and {more} more"] if more > 0 else [])]
+        listed = problems[0] if len(problems) == 1 else "\n".join(["several:", *shown])
         raise ConfigError(listed, file=loaded.file, field="test_cases")
     return variants, cases
 
 
-async def _run(
-    session: Session, loaded: LoadedAgent, label: str, cases: tuple[Case, ...], how: _How
-) -> RunResult:
-    from holodeck.lib.test_runner.agent_factory import create_agent
-    from holodeck.lib.test_runner.executor import run_cases
-
-    async with AsyncExitStack() as stack:
-        with show_progress(session) as on_progress:
-            agent = create_agent(loaded, on_progress=on_progress, wait_for_builder=False)
-            stack.push_async_callback(agent.close)
-            judge = _judge(agent, cases)
-            if label and not how.is_silent:
-                say(f"{label}:")
-            await open_indexes(
-                session, loaded, agent.search_tools, force=how.force, no_index=how.no_index
-            )
-        tell_of_indexes(session, agent.search_tools, no_index=how.no_index)
-
-        def tell(case: CaseResult) -> None:
-            if not how.is_silent:
-                say(case_line(case))
-
-        return await run_cases(
-            agent,
-            cases,
-            loaded.config.evaluations,
-            judge=judge,
-            parallel=how.parallel,
-            on_case=tell,
-            variant=label,
-        )
-
-
-def _judge(agent: Agent, cases: tuple[Case, ...]) -> Judge | None:
-    from holodeck.lib.test_runner.executor import needs_judge
-
-    if not needs_judge(cases, agent.loaded.config.evaluations):
-        return None
-    return agent.judge()
-
-
-def _report(runs: list[RunResult], output: Path | None, form: str, *, as_json: bool) -> None:
-    from holodeck.lib.test_runner.reporters import write_report
-    from holodeck.lib.test_runner.scores import run_as_json
-
-    if output is not None:
-        try:
-            output.write_text(write_report(form, runs), encoding="utf-8")
-        except OSError as error:
-            raise ConfigError(f"the report cannot be written to {output} ({error})") from error
-    if as_json:
-        show_json({"runs": [run_as_json(run) for run in runs]})
-        return
+def _show(runs: list[RunResult]) -> None:
     for text in tables(runs):
         show(text)
     for run in runs:

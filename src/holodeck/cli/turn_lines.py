@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from holodeck.lib.spending import said_spent, total
+
 if TYPE_CHECKING:
     from holodeck.lib.test_runner.turns import ToolCalled, ToolUse, Turn
 
-__all__ = ["answered_line", "called_line", "sources_lines", "spent_line"]
+__all__ = ["answered_line", "called_line", "sources_lines", "spent_lines"]
 
 _LONGEST = 100
 
@@ -22,7 +24,8 @@ def called_line(event: ToolCalled) -> str:
 def answered_line(use: ToolUse) -> str:
     """Return the line for an answer: what was found, or why nothing."""
     if use.failed:
-        return f"[{use.name}] {_short(use.text.removeprefix(f'{use.name} '))}"
+        why = use.text.removeprefix(f"{use.name} failed: ")
+        return f"[{use.name}] failed: {_short(why)}"
     if use.sources:
         places = list(dict.fromkeys(str(source) for source in use.sources))
         more = f" and {len(places) - 3} more" if len(places) > 3 else ""
@@ -30,15 +33,14 @@ def answered_line(use: ToolUse) -> str:
     return f"[{use.name}] {_short(use.text)}"
 
 
-def spent_line(turn: Turn) -> str | None:
-    """Return the line for what the turn took; ``None`` where no model was asked."""
-    if not turn.calls:
-        return None
-    return (
-        f"({turn.calls} model {'call' if turn.calls == 1 else 'calls'}, "
-        f"{turn.usage.input_tokens:,} tokens in, {turn.usage.output_tokens:,} out, "
-        f"{turn.seconds:.1f} s)"
-    )
+def spent_lines(turn: Turn) -> Iterator[str]:
+    """Yield what the turn took, and how much of it its tools did."""
+    if not turn.spent:
+        yield f"({turn.seconds:.1f} s, no model was asked)"
+        return
+    yield f"({said_spent(total(turn.spent))}, {turn.seconds:.1f} s)"
+    if turn.tools_spent:
+        yield f"(of these its tools: {said_spent(total(turn.tools_spent))})"
 
 
 def sources_lines(turn: Turn | None) -> Iterator[str]:

@@ -26,6 +26,7 @@ def find_model_problems(
     agent_model: LLMProvider,
     execution: ExecutionConfig | None = None,
     environ: Mapping[str, str] | None = None,
+    is_asked: bool = False,
 ) -> list[ConfigError]:
     """Return an error for every key, server or package that is missing.
 
@@ -37,15 +38,17 @@ def find_model_problems(
         agent_model: The model that the tool's models inherit from.
         execution: The agent's.
         environ: Where keys are looked for; default: the process's variables.
+        is_asked: Whether a cost cap is to hold for questions too, as in a test.
     """
     found: dict[str, ConfigError] = {}
-    for error in _problems(tool, agent_model, Resources(execution, environ=environ)):
+    resources = Resources(execution, environ=environ)
+    for error in _problems(tool, agent_model, resources, is_asked=is_asked):
         found.setdefault(str(error), error)
     return list(found.values())
 
 
 def _problems(
-    tool: VectorstoreTool, agent_model: LLMProvider, resources: Resources
+    tool: VectorstoreTool, agent_model: LLMProvider, resources: Resources, *, is_asked: bool
 ) -> Iterator[ConfigError]:
     if tool.engine in ENGINE_EXTRAS:
         yield from _caught(
@@ -62,7 +65,7 @@ def _problems(
             is_own = getattr(tool.graphrag, role) is not None
             where = f"graphrag.{role}" if is_own else "model"
             yield from _caught(where, resources.check, settings, where)
-            if role == "indexing_model":
+            if role == "indexing_model" or is_asked:
                 yield from _caught(where, resources.require_price, settings, "chat", where)
     chosen = getattr(tool.graphrag, "embedding_model", None) or tool.embedding_model
     has_block = isinstance(chosen, EmbeddingModelConfig)
@@ -70,7 +73,10 @@ def _problems(
     yield from _caught(where, resources.check, resolved.embedding, where)
     yield from _caught(where, resources.require_price, resolved.embedding, "embedding", where)
     if tool.rerank:
-        yield from _caught("reranker", resources.check_reranker, tool.reranker or RerankerConfig())
+        reranker = tool.reranker or RerankerConfig()
+        yield from _caught("reranker", resources.check_reranker, reranker)
+        if is_asked:
+            yield from _caught("reranker", resources.require_reranker_price, reranker)
 
 
 def _caught(

@@ -21,6 +21,7 @@ from holodeck.lib.contracts import (
 )
 from holodeck.lib.graphrag.components import Scheme
 from holodeck.lib.graphrag.embed import Embedding
+from holodeck.lib.indexes.step_memo import StepMemo
 
 __all__ = ["STEPS", "Build", "Step", "map_after", "map_bounded"]
 
@@ -49,6 +50,7 @@ class Build:
         report_threshold: Tokens of a community's records that are quoted as its report.
         communities: How entities are grouped.
         known_failures: What failed in the last build and is not asked for again.
+        memo: What the steps made of what, in this build and the one before.
         counts: What the summary says, filled in by the steps.
         warnings: What the user should know, filled in by the steps.
         chunks: How many chunks ended how, filled in by the steps.
@@ -70,6 +72,7 @@ class Build:
     report_threshold: int = 0
     communities: Scheme = "stable"
     known_failures: Mapping[tuple[str, str], Failure] = field(default_factory=dict)
+    memo: StepMemo = field(default_factory=StepMemo)
     counts: dict[str, int] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
     chunks: Counter[str] = field(default_factory=Counter)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from holodeck.lib.contracts import Extraction
@@ -14,6 +14,7 @@ from holodeck.lib.graphrag.failures import (
     said_of,
     warning_of_losses,
 )
+from holodeck.lib.graphrag.kept_extraction import as_json, from_json
 from holodeck.lib.graphrag.merge import (
     SELF_LOOP,
     MergedEntity,
@@ -23,6 +24,7 @@ from holodeck.lib.graphrag.merge import (
 )
 from holodeck.lib.graphrag.summarize import as_found, describe
 from holodeck.lib.graphrag.tables import read_rows, write_rows
+from holodeck.lib.indexes.step_memo import memo_key
 
 __all__ = ["extract_graph"]
 
@@ -55,19 +57,23 @@ async def _describe(build: Build, graph: MergedGraph) -> tuple[list[str], list[s
     things: list[MergedEntity | MergedRelationship] = [*graph.entities, *graph.relationships]
     texts = [as_found(build, thing.descriptions) for thing in things]
 
-    def embed(thing: MergedEntity | MergedRelationship, text: str) -> None:
-        if isinstance(thing, MergedEntity):
-            build.embedding.add("entity_description", [(thing.id, f"{thing.title}:{text}")])
-
-    for thing, text in zip(things, texts, strict=True):
-        if text is not None:
-            embed(thing, text)
+    def embed(described: Iterable[tuple[MergedEntity | MergedRelationship, str | None]]) -> None:
+        build.embedding.add(
+            "entity_description",
+            [
+                (thing.id, f"{thing.title}:{text}")
+                for thing, text in described
+                if isinstance(thing, MergedEntity) and text is not None
+            ],
+        )
 
     async def one(place: int) -> str:
         thing = things[place]
         text = await describe(build, _subject(thing), thing.descriptions)
-        embed(thing, text)
+        embed([(thing, text)])
         return text
+
+    embed(zip(things, texts, strict=True))
 
     long = [place for place, text in enumerate(texts) if text is None]
     made = dict(zip(long, await map_bounded(one, long, build, "summarize"), strict=True))
@@ -85,12 +91,22 @@ async def _extractions(build: Build) -> list[tuple[str, Extraction]]:
     """Return what each text unit says; failed ones are left out and accounted for."""
     units = read_rows(build.output, "text_units", ["id", "text"])
     build.embedding.add("text_unit_text", [(unit["id"], unit["text"]) for unit in units])
-    results = await ask_units(build, units, build.steps.extract, what="chunk", step="extract")
+
+    async def extract(text: str) -> Extraction:
+        key = memo_key("extract", text)
+        return await build.memo.asked(key, lambda: build.steps.extract(text), _whole, from_json)
+
+    results = await ask_units(build, units, extract, what="chunk", step="extract")
     build.chunks.update(dict.fromkeys(("done", "repaired", "empty", "failed"), 0))
     build.chunks.update(_state(found) for found in results)
     for found in results:
         build.repairs.update(found.repairs if found is not None else {})
     return [(u["id"], found) for u, found in zip(units, results, strict=True) if found is not None]
+
+
+def _whole(found: Extraction) -> dict[str, Any] | None:
+    """Return what is remembered; of a text whose further pass failed, nothing."""
+    return as_json(found) if found.incomplete is None else None
 
 
 def _state(found: Extraction | None) -> str:

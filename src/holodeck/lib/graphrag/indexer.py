@@ -36,6 +36,7 @@ from holodeck.lib.graphrag.take_over import take_over
 from holodeck.lib.graphrag.thinkers import INDEXING, open_claim_steps, open_index_steps
 from holodeck.lib.graphrag.worker_process import BuildOutcome, build_in_child
 from holodeck.lib.indexes.corpus import Corpus
+from holodeck.lib.indexes.files import MEMO_FILE
 from holodeck.lib.indexes.indexer import Indexer, PaidModel
 from holodeck.lib.indexes.space import free_bytes
 from holodeck.lib.indexes.threads import to_its_end
@@ -219,6 +220,8 @@ class GraphRAGIndexer(Indexer[IndexMetadata]):
             log_file=self.storage.logs_dir / f"build-{corpus.generation}.log",
             vector_width=corpus.vector_width,
             known_failures=self._known_failures(corpus),
+            memo=self._memo_file(corpus),
+            settings_hash=config_hash(corpus.settings),
         )
         if not self._in_process:
             return await build_in_child(order, self._on_progress)
@@ -226,6 +229,13 @@ class GraphRAGIndexer(Indexer[IndexMetadata]):
         return BuildOutcome(
             counts=build.counts, warnings=tuple(build.warnings), account=build.account
         )
+
+    def _memo_file(self, corpus: Corpus) -> Path | None:
+        """Return what the published generation was made of, unless all is to be made again."""
+        record = self.storage.get_metadata()
+        if record is None or corpus.force or self._execution.cache is not True:
+            return None
+        return self.storage.generation_dirs(record.generation)[0] / MEMO_FILE
 
     def _known_failures(self, corpus: Corpus) -> tuple[Failure, ...]:
         """Return what failed in the last build and is not to be asked for again.

@@ -219,7 +219,9 @@ CLAIMS: Final = Table(
 UNITS: Final = Table(name="Sources", columns=("id", "text"), line=_unit_line)
 
 
-def line_tokens(index: GraphIndex) -> dict[str, NDArray[np.int32]]:
+def line_tokens(
+    index: GraphIndex, count: Callable[[str], int] = count_tokens
+) -> dict[str, NDArray[np.int32]]:
     """Return the tokens of every line that a context may show, by record."""
     import numpy as np
 
@@ -232,9 +234,7 @@ def line_tokens(index: GraphIndex) -> dict[str, NDArray[np.int32]]:
         "reports": map(REPORTS.line, reports),
         "batched": (report_batch([report], header=False) for report in reports),
     }
-    return {
-        name: np.fromiter(map(count_tokens, each), dtype=np.int32) for name, each in lines.items()
-    }
+    return {name: np.fromiter(map(count, each), dtype=np.int32) for name, each in lines.items()}
 
 
 def known_counts(

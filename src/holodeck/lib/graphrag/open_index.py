@@ -12,7 +12,7 @@ import logging
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
@@ -41,6 +41,10 @@ from holodeck.lib.indexes.places import Places
 from holodeck.lib.indexes.texts import Texts
 from holodeck.lib.ranking.vectors import Vectors
 from holodeck.lib.ranking.words import WordIndex
+from holodeck.lib.tokens import count_tokens
+
+if TYPE_CHECKING:
+    from holodeck.lib.indexes.step_memo import StepMemo
 
 __all__ = [
     "DERIVED_FILE",
@@ -118,13 +122,19 @@ def open_storage(storage: GraphRAGStorage) -> GraphIndex:
     return open_generation(storage.output_dir, storage.vectors_dir)
 
 
-def derive_index(tables: Path, vectors: Path) -> None:
+def derive_index(tables: Path, vectors: Path, memo: StepMemo | None = None) -> None:
     """Write what a search works on beside the tables of a generation of ours.
+
+    Args:
+        tables: Folder of the tables.
+        vectors: Folder of the vectors.
+        memo: Of what was counted for the generation before.
 
     Raises:
         TableNotFoundError: A table is missing or damaged.
     """
-    write_arrays(tables / DERIVED_FILE, _derive(tables, vectors), _about(tables, vectors))
+    arrays = _derive(tables, vectors, memo)
+    write_arrays(tables / DERIVED_FILE, arrays, _about(tables, vectors))
 
 
 def derive_places(tables: Path, vectors: Path, like: tuple[Path, Path]) -> None:
@@ -146,13 +156,15 @@ def derive_places(tables: Path, vectors: Path, like: tuple[Path, Path]) -> None:
     write_arrays(tables / DERIVED_FILE, {**arrays, **placed}, _about(tables, vectors))
 
 
-def _derive(tables: Path, vectors: Path) -> Arrays:
+def _derive(tables: Path, vectors: Path, memo: StepMemo | None = None) -> Arrays:
     # Here and not above: what reads tables takes long to import, and a prepared index needs none.
+    from holodeck.lib.graphrag.counted_lines import CountedLines
     from holodeck.lib.graphrag.derive import derive_arrays
 
     start = time.perf_counter()
     arrays = dict(derive_arrays(tables, vectors))
-    counted = line_tokens(_index(arrays, {}))
+    count = count_tokens if memo is None else CountedLines(memo)
+    counted = line_tokens(_index(arrays, {}), count)
     arrays |= {f"{_TOKENS}.{name}": counts for name, counts in counted.items()}
     logger.info("prepared %s for search in %.1f s", tables, time.perf_counter() - start)
     return arrays

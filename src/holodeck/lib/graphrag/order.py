@@ -15,9 +15,11 @@ from holodeck.lib.contracts import Failure, Progress
 from holodeck.lib.graphrag.build import STEPS, Build
 from holodeck.lib.graphrag.config import build_graphrag_config
 from holodeck.lib.graphrag.library import run_workflows
-from holodeck.lib.graphrag.open_index import derive_index
+from holodeck.lib.graphrag.open_index import DERIVED_VERSION, derive_index
 from holodeck.lib.graphrag.thinkers import open_claim_steps, open_index_steps
 from holodeck.lib.imports import load_object
+from holodeck.lib.indexes.files import MEMO_FILE
+from holodeck.lib.indexes.step_memo import StepMemo
 from holodeck.lib.resources import ResolvedTool, Resources
 from holodeck.models.config import ExecutionConfig
 from holodeck.models.llm import ModelSettings
@@ -34,6 +36,8 @@ class BuildOrder:
         environ: The providers' variables, which may come from a ``.env`` file.
         vector_width: Of the vectors that the embedding model gives, where it was asked.
         known_failures: What failed in the last build and is not asked for again.
+        memo: What the steps of the published generation made of what; ``None``: all is made anew.
+        settings_hash: What a memo of the same settings is known by.
     """
 
     resolved: ResolvedTool
@@ -47,6 +51,8 @@ class BuildOrder:
     log_file: Path
     vector_width: int | None = None
     known_failures: Sequence[Failure] = ()
+    memo: Path | None = None
+    settings_hash: str = ""
 
     def to_json(self) -> str:
         """Return the order as one line. It may hold keys: it goes through a pipe, never a file."""
@@ -58,6 +64,8 @@ class BuildOrder:
                 "environ": dict(self.environ),
                 "vector_width": self.vector_width,
                 "known_failures": [asdict(failure) for failure in self.known_failures],
+                "memo": None if self.memo is None else str(self.memo),
+                "settings_hash": self.settings_hash,
                 "paths": {
                     name: str(getattr(self, name))
                     for name in (
@@ -85,6 +93,8 @@ class BuildOrder:
             environ=data["environ"],
             vector_width=data["vector_width"],
             known_failures=tuple(Failure(**failure) for failure in data["known_failures"]),
+            memo=None if data["memo"] is None else Path(data["memo"]),
+            settings_hash=data["settings_hash"],
             **{name: Path(path) for name, path in data["paths"].items()},
         )
 
@@ -141,6 +151,7 @@ async def _run_order(
         report_threshold=graphrag.quoted_tokens,
         communities=graphrag.communities,
         known_failures={(each.what, each.id): each for each in order.known_failures},
+        memo=StepMemo(order.memo, f"{DERIVED_VERSION} {order.settings_hash}"),
     )
     config = build_graphrag_config(
         order.resolved.tool,
@@ -164,5 +175,7 @@ async def _run_order(
     finally:
         await build.embedding.close()
     # Here and not at the first search: it takes a while, and the store is open in this process.
-    await asyncio.to_thread(derive_index, order.output, order.vectors)
+    await asyncio.to_thread(derive_index, order.output, order.vectors, build.memo)
+    build.memo.write(order.output / MEMO_FILE)
+    resources.note_keys(build.memo.reply_keys)
     return build

@@ -6,6 +6,8 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from holodeck.errors import HolodeckError, IndexingError
@@ -20,14 +22,21 @@ from holodeck.lib.graphrag.community_context import (
     report_text,
 )
 from holodeck.lib.graphrag.failures import KEPT, MEND, failure_of, summed_up
+from holodeck.lib.graphrag.kept_report import KeptReport
 from holodeck.lib.graphrag.quoted_report import quoted_report
 from holodeck.lib.graphrag.tables import read_rows, write_rows
 from holodeck.lib.graphrag.write_context import report_context
+from holodeck.lib.indexes.step_memo import memo_key
 from holodeck.lib.tokens import is_longer_than
 
 __all__ = ["MAX_INPUT_TOKENS", "report_text", "write_reports"]
 
-_REFERENCE = re.compile(r"\b(Entities|Relationships|Reports)\s*\(([^()]*)\)")
+# Without a look for the beginning of the word, which would take half of the time.
+_REFERENCE = re.compile(r"(Entities|Relationships|Reports)\s*\(([^()]*)\)")
+
+_OF_ENTITY = ("title", "type", "description", "degree")
+_OF_EDGE = ("source", "target", "description", "weight")
+"""What a report is told of a record."""
 
 Row = Mapping[str, Any]
 
@@ -48,6 +57,45 @@ class _Written:
     row: dict[str, Any]  # Any: a row
     local_text: str
 
+    @cached_property
+    def mark(self) -> str:
+        """What tells it from another as a part of a broader one."""
+        return memo_key("told", self.local_text, str(self.report.rating), *sorted(self.titles))
+
+    @property
+    def as_finer(self) -> Finer:
+        """It as a part of a broader one."""
+        return Finer(number=self.row["community"], report=self.report, titles=self.titles)
+
+
+class _Graph:
+    """The records that communities are of.
+
+    Attributes:
+        entity_marks: Id → what tells what a report says of an entity from what it said before.
+        edge_marks: The same of relationships.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._entities = {row["id"]: row for row in read_rows(folder, "entities")}
+        self._edges = {row["id"]: row for row in read_rows(folder, "relationships")}
+        self.entity_marks = {key: _mark(row, _OF_ENTITY) for key, row in self._entities.items()}
+        self.edge_marks = {key: _mark(row, _OF_EDGE) for key, row in self._edges.items()}
+
+    def members(self, community: Row) -> list[Row]:
+        """Return the entities of a community, best first."""
+        rows = (self._entities[key] for key in community["entity_ids"])
+        return sorted(rows, key=lambda row: (-row["degree"], row["id"]))
+
+    def inside(self, community: Row) -> list[Row]:
+        """Return its relationships, best first."""
+        rows = (self._edges[key] for key in community["relationship_ids"])
+        return sorted(rows, key=lambda row: (-row["combined_degree"], -row["weight"], row["id"]))
+
+
+def _mark(row: Row, columns: Sequence[str]) -> str:
+    return memo_key("record", *(str(row[column]) for column in columns))
+
 
 async def write_reports(build: Build) -> None:
     """Write ``community_reports`` from ``communities``, ``entities`` and ``relationships``.
@@ -58,14 +106,13 @@ async def write_reports(build: Build) -> None:
         IndexingError: There are communities, and no report of any could be written.
     """
     communities = read_rows(build.output, "communities")
-    entities = {row["id"]: row for row in read_rows(build.output, "entities")}
-    edges = {row["id"]: row for row in read_rows(build.output, "relationships")}
+    graph = _Graph(build.output)
     written: dict[int, _Written] = {}
     finest_first = sorted(communities, key=lambda row: (-row["level"], row["community"]))
     place = {row["community"]: index for index, row in enumerate(finest_first)}
 
     async def write(row: Row) -> Failure | None:
-        result = await _write(build, entities, edges, written, row)
+        result = await _write(build, graph, written, row)
         if isinstance(result, Failure):
             return result
         written[row["community"]] = result
@@ -104,54 +151,64 @@ def _account(build: Build, written: Mapping[int, _Written], missing: Sequence[Fa
 
 
 async def _write(
-    build: Build,
-    entities: Mapping[str, Row],
-    edges: Mapping[str, Row],
-    written: Mapping[int, _Written],
-    community: Row,
+    build: Build, graph: _Graph, written: Mapping[int, _Written], community: Row
 ) -> _Written | Failure:
-    members = sorted(
-        (entities[key] for key in community["entity_ids"]), key=lambda r: (-r["degree"], r["id"])
+    members, inside = graph.members(community), graph.inside(community)
+    finer = [written[child] for child in community["children"] if child in written]
+    numbers = {
+        "Reports": [each.row["community"] for each in finer],
+        "Entities": [row["human_readable_id"] for row in members],
+        "Relationships": [row["human_readable_id"] for row in inside],
+    }
+
+    async def tell() -> KeptReport | Failure:
+        numbered = community_context(members, inside, [each.as_finer for each in finer])
+        place = f"community {community['community']} of "
+        place += ", ".join(row["title"] for row in members[:3])
+        told = await _told(build, numbered, place)
+        return told if isinstance(told, Failure) else KeptReport.of(told, numbered.tables, numbers)
+
+    key = memo_key(
+        "report",
+        *(each.mark for each in finer),
+        "of",
+        *(graph.entity_marks[row["id"]] for row in members),
+        "and",
+        *(graph.edge_marks[row["id"]] for row in inside),
     )
-    inside = sorted(
-        (edges[key] for key in community["relationship_ids"]),
-        key=lambda r: (-r["combined_degree"], -r["weight"], r["id"]),
+    kept = await build.memo.asked(key, tell, _remembered, KeptReport.from_json)
+    if isinstance(kept, Failure):
+        return kept
+    return _Written(
+        report=kept.report,
+        titles=frozenset(row["title"] for row in members),
+        row=_row(community, kept.report, kept.shown(numbers)),
+        local_text=report_text(kept.report),
     )
-    finer = [
-        Finer(number=child, report=written[child].report, titles=written[child].titles)
-        for child in community["children"]
-        if child in written
-    ]
-    numbered = community_context(members, inside, finer)
-    place = f"community {community['community']} of {', '.join(r['title'] for r in members[:3])}"
+
+
+def _remembered(found: KeptReport | Failure) -> dict[str, Any] | None:  # Any: JSON
+    return None if isinstance(found, Failure) else found.to_json()
+
+
+async def _told(build: Build, numbered: NumberedContext, place: str) -> Report | Failure:
+    """Return the report of what is shown of a community, or why there is none."""
     if _is_short(numbered, build.report_threshold):
-        return _written(community, members, quoted_report(numbered.context), numbered)
+        return quoted_report(numbered.context)
     if build.known_failures:
         known = build.known_failures.get(("report", _key(numbered)))
         if known is not None:
             return replace(known, place=place)
     try:
-        report = await build.steps.report(numbered.context)
+        return await build.steps.report(numbered.context)
     except HolodeckError as error:
         return failure_of(error, "report", _key(numbered), place)
-    return _written(community, members, report, numbered)
 
 
 def _is_short(numbered: NumberedContext, threshold: int) -> bool:
     if not threshold or numbered.context.sub_reports:
         return False
     return not is_longer_than(report_context(numbered.context), threshold)
-
-
-def _written(
-    community: Row, members: Sequence[Row], report: Report, numbered: NumberedContext
-) -> _Written:
-    return _Written(
-        report=report,
-        titles=frozenset(row["title"] for row in members),
-        row=_row(community, report, numbered.tables),
-        local_text=report_text(report),
-    )
 
 
 def _key(numbered: NumberedContext) -> str:
@@ -199,6 +256,9 @@ def _row(community: Row, report: Report, tables: Mapping[str, Sequence[int]]) ->
 
 
 def _renumber(match: re.Match[str], tables: Mapping[str, Sequence[int]]) -> str:
+    before = match.string[max(match.start() - 1, 0) : match.start()]
+    if before.isalnum() or before == "_":
+        return match.group()  # the end of another word
     numbers = tables.get(match.group(1), ())
 
     def one(text: str) -> str:

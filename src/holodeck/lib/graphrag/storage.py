@@ -23,7 +23,7 @@ from holodeck.lib.contracts import BuildAccount
 from holodeck.lib.documents import OWN_FOLDER_MARK
 from holodeck.lib.foreign_tables import OLD_PREFIX, find_foreign_tables, table_files
 from holodeck.lib.graphrag.foreign import ForeignIndex, find_foreign
-from holodeck.lib.indexes.files import DERIVED_FILE
+from holodeck.lib.indexes.files import DERIVED_FILE, MEMO_FILE
 from holodeck.lib.indexes.folder import IndexFolder
 from holodeck.lib.indexes.leases import Lease, NoLease
 from holodeck.lib.indexes.record import IndexRecord
@@ -89,7 +89,7 @@ class GraphRAGStorage(IndexFolder[IndexMetadata]):
     """
 
     setting = "graphrag.storage_dir"
-    derived = (DERIVED_FILE,)
+    derived = (DERIVED_FILE, MEMO_FILE)
 
     METADATA_FILE = "index.meta"
     OUTPUT_DIR = "output"

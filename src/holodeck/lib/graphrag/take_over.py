@@ -13,6 +13,7 @@ from holodeck.lib.graphrag.prepare import write_prepared
 from holodeck.lib.graphrag.storage import GraphRAGStorage, IndexMetadata
 from holodeck.lib.graphrag.tables import read_rows, write_rows
 from holodeck.lib.indexes.corpus import Corpus
+from holodeck.lib.indexes.files import MEMO_FILE
 
 __all__ = ["take_over"]
 
@@ -43,6 +44,8 @@ def take_over(corpus: Corpus, storage: GraphRAGStorage) -> IndexMetadata | None:
     for old, new in zip(before, (tables, vectors), strict=True):
         for file in _files_of(record, storage.storage_dir, old):
             _link(old / file, new / file)
+    if (before[0] / MEMO_FILE).exists():
+        _link(before[0] / MEMO_FILE, tables / MEMO_FILE)
     write_prepared(corpus.prepared, tables)
     _write_found(before[0], tables)
     derive_places(tables, vectors, before)

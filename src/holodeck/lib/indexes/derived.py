@@ -13,16 +13,16 @@ from pathlib import Path
 from holodeck.lib.indexes.arrays import write_arrays
 from holodeck.lib.indexes.checked_arrays import Arrays
 
-__all__ = ["open_derived"]
+__all__ = ["make_derived", "open_derived"]
 
 logger = logging.getLogger(__name__)
 
 
+OpenFile = Callable[[Path, Mapping[str, str]], Arrays | None]
+
+
 def open_derived(
-    path: Path,
-    about: Mapping[str, str],
-    derive: Callable[[], Arrays],
-    open_file: Callable[[Path, Mapping[str, str]], Arrays | None],
+    path: Path, about: Mapping[str, str], derive: Callable[[], Arrays], open_file: OpenFile
 ) -> Arrays:
     """Return what is derived: from its file, made where there is none that fits, or from memory.
 
@@ -37,6 +37,13 @@ def open_derived(
         return arrays
     if path.exists():
         logger.warning("%s does not fit its tables or is damaged: making it again", path)
+    return make_derived(path, about, derive, open_file)
+
+
+def make_derived(
+    path: Path, about: Mapping[str, str], derive: Callable[[], Arrays], open_file: OpenFile
+) -> Arrays:
+    """Return what is derived, made now whatever is there; arguments as of ``open_derived``."""
     arrays = derive()
     try:
         write_arrays(path, arrays, about)

@@ -7,13 +7,16 @@ import zlib
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 
-__all__ = ["DERIVED_FILE", "FileMark", "find_damage", "mark_files", "mark_sizes"]
+__all__ = ["DERIVED_FILE", "MEMO_FILE", "FileMark", "find_damage", "mark_files", "mark_sizes"]
 
 FileMark = tuple[int, int]
 """Size in bytes, and CRC-32."""
 
 DERIVED_FILE = "search.arrays"
 """What a search works on, beside the tables of a generation of ours."""
+
+MEMO_FILE = "steps.memo"
+"""What the steps of a generation made of what, for the next one."""
 
 _BLOCK = 1 << 20
 

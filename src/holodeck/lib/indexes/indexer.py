@@ -28,7 +28,7 @@ from holodeck.lib.indexes.builder_lock import WAIT_SECONDS, builder_lock
 from holodeck.lib.indexes.corpus import Corpus
 from holodeck.lib.indexes.estimating import PaidModel, priced, probe_rows
 from holodeck.lib.indexes.folder import DAMAGED, IndexFolder
-from holodeck.lib.indexes.ledger import Bookkeeper, summed
+from holodeck.lib.indexes.ledger import Bookkeeper
 from holodeck.lib.indexes.record import IndexRecord
 from holodeck.lib.indexes.space import check_space, free_bytes
 from holodeck.lib.indexes.state import DOCUMENTS_CHANGED, IndexState
@@ -40,6 +40,7 @@ from holodeck.lib.quantities import counts_in_words
 from holodeck.lib.readers.options import read_options
 from holodeck.lib.readers.source import read_source
 from holodeck.lib.resources import ResolvedTool, Resources
+from holodeck.lib.spending import summed
 from holodeck.models.config import ExecutionConfig
 
 __all__ = ["Indexer", "PaidModel"]

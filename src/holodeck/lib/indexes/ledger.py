@@ -10,12 +10,13 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from holodeck.lib.contracts import MeterRow, Spent, Usage
+from holodeck.lib.spending import summed, total
 
-__all__ = ["LEDGER_FILE", "Bookkeeper", "Ledger", "summed"]
+__all__ = ["LEDGER_FILE", "Bookkeeper", "Ledger"]
 
 logger = logging.getLogger(__name__)
 
@@ -99,7 +100,7 @@ class Bookkeeper:
     @property
     def total(self) -> Spent:
         """What was counted since this began, over everything."""
-        return sum((row.spent for row in self.spent), Spent())
+        return total(self.spent)
 
     @property
     def spent(self) -> tuple[MeterRow, ...]:
@@ -118,15 +119,6 @@ class Bookkeeper:
             self._ledger.add(_difference(now, self._noted))
             self._noted = now
             self._next = time.monotonic() + _NOTE_SECONDS
-
-
-def summed(rows: Iterable[MeterRow]) -> tuple[MeterRow, ...]:
-    """Return one row for each provider, model and purpose, sorted."""
-    sums: dict[_Key, Spent] = {}
-    for row in rows:
-        key = (row.provider, row.model, row.purpose)
-        sums[key] = sums.get(key, Spent()) + row.spent
-    return _as_rows(sums)
 
 
 def _by_key(rows: Sequence[MeterRow]) -> dict[_Key, Spent]:

@@ -1,8 +1,7 @@
-"""What was asked of models and what it took, by purpose."""
+"""Models that count what they answer."""
 
 from __future__ import annotations
 
-import threading
 from collections.abc import AsyncIterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -12,10 +11,10 @@ from holodeck.lib.contracts import (
     ChatReply,
     ChatRequest,
     Embedder,
-    MeterRow,
     Spent,
     Usage,
 )
+from holodeck.lib.meter import Meter, record_call, used
 from holodeck.lib.prices import Price
 from holodeck.lib.streams import closing_stream
 from holodeck.lib.tokens import count_tokens
@@ -24,61 +23,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["EMBED_PURPOSE", "Meter", "MeterRow", "Metered", "MeteredEmbedder", "Spent", "used"]
+__all__ = ["EMBED_PURPOSE", "Metered", "MeteredEmbedder"]
 
 EMBED_PURPOSE = "embed"
-
-
-def used(request: ChatRequest, reply: ChatReply) -> Usage:
-    """Return the tokens of a call: as the server says, else counted, for one that says nothing."""
-    if reply.usage.input_tokens or reply.usage.output_tokens:
-        return reply.usage
-    return Usage(
-        input_tokens=sum(count_tokens(message.content) for message in request.messages),
-        output_tokens=count_tokens(reply.text),
-    )
-
-
-class Meter:
-    """Counts for any number of models; may be used from several threads."""
-
-    def __init__(self) -> None:
-        self._spent: dict[tuple[str, str, str], Spent] = {}
-        self._lock = threading.Lock()
-
-    def record(
-        self, *, provider: str, model: str, purpose: str, usage: Usage, price: Price | None = None
-    ) -> None:
-        """Count one answered call; ``price`` is ``None`` where nobody knows it."""
-        key = (provider, model, purpose)
-        spent = Spent(
-            calls=1,
-            usage=usage,
-            cost=0.0 if price is None else price.of(usage),
-            unpriced=int(price is None),
-        )
-        with self._lock:
-            self._spent[key] = self._spent.get(key, Spent()) + spent
-
-    def rows(self) -> tuple[MeterRow, ...]:
-        """Return the counts by provider, model and purpose, sorted: what a price is made from."""
-        with self._lock:
-            counted = sorted(self._spent.items())
-        return tuple(
-            MeterRow(provider=provider, model=model, purpose=purpose, spent=spent)
-            for (provider, model, purpose), spent in counted
-        )
-
-    def usage(self) -> dict[str, Spent]:
-        """Return the counts by purpose, over all models."""
-        by_purpose: dict[str, Spent] = {}
-        for row in self.rows():
-            by_purpose[row.purpose] = by_purpose.get(row.purpose, Spent()) + row.spent
-        return by_purpose
-
-    def total(self) -> Spent:
-        """Return the counts over everything."""
-        return sum((row.spent for row in self.rows()), Spent())
 
 
 class Metered(ChatModel):
@@ -112,7 +59,8 @@ class Metered(ChatModel):
         return self.meter.usage()
 
     def _record(self, request: ChatRequest, reply: ChatReply) -> None:
-        self.meter.record(
+        record_call(
+            self.meter,
             provider=self.provider,
             model=self.name,
             purpose=request.purpose,
@@ -149,7 +97,8 @@ class MeteredEmbedder(Embedder):
         """Return one row per text and count the call."""
         vectors = await self._embedder.embed(texts)
         usage = Usage(input_tokens=sum(count_tokens(text) for text in texts))
-        self.meter.record(
+        record_call(
+            self.meter,
             provider=self.provider,
             model=self.name,
             purpose=EMBED_PURPOSE,

@@ -6,9 +6,10 @@ import logging
 
 from holodeck.errors import ContentFilterError, ProviderError
 from holodeck.lib.contracts import ChatModel, ChatRequest, Embedder, Message, Usage
+from holodeck.lib.meter import Meter
 from holodeck.lib.providers.access import ModelAccess
 from holodeck.lib.providers.budget import Capped, CappedEmbedder
-from holodeck.lib.providers.meter import Meter, Metered
+from holodeck.lib.providers.meter import Metered
 from holodeck.lib.providers.model_names import counts_thoughts
 from holodeck.lib.providers.retry import Retrying, RetryingEmbedder, RetryPolicy
 from holodeck.lib.tokens import count_tokens

@@ -13,6 +13,7 @@ import threading
 import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -32,6 +33,7 @@ __all__ = [
     "Pruned",
     "ReplyStore",
     "StoreInfo",
+    "noting_keys",
     "reply_key",
     "vector_key",
 ]
@@ -64,6 +66,7 @@ _COUNTED = "count(*), coalesce(sum(length(value)), 0)"
 _UNUSED = "FROM entries WHERE key NOT IN (SELECT key FROM uses)"
 _NO_KEY = ""
 """What a build uses that uses nothing: its index is known all the same."""
+_NOTED: ContextVar[set[str] | None] = ContextVar("_NOTED", default=None)
 _USE = "INSERT OR IGNORE INTO uses (user, generation, key) VALUES (?, ?, ?)"
 
 
@@ -218,21 +221,20 @@ class ReplyStore:
     def note_use(self, keys: Iterable[str]) -> None:
         """Note entries that are used without being read."""
         if self._user is not None:
+            used = set(keys)
             with self._noting:
-                self._read.update(keys)
+                self._read |= used
+                self._found |= used
             self._note_read()
 
     def note_uses_of(self, generation: str) -> None:
         """Note everything that another generation of the same index uses as used by this one."""
-        if self._user is not None:
-            user, own = self._user
-            self._file.run(
-                lambda connection: connection.execute(
-                    "INSERT OR IGNORE INTO uses SELECT user, ?, key FROM uses "
-                    "WHERE user = ? AND generation = ?",
-                    (own, user, generation),
-                )
-            )
+        if self._user is None:
+            return
+        select = "SELECT key FROM uses WHERE user = ? AND generation = ? AND key <> ?"
+        whose = (self._user[0], generation, _NO_KEY)
+        rows = self._file.run(lambda connection: connection.execute(select, whose).fetchall())
+        self.note_use(key for (key,) in rows)
 
     def keep_uses(self, user: str, generation: str) -> None:
         """Forget what other generations of an index used: this one was published."""
@@ -321,6 +323,7 @@ class ReplyStore:
         found = {
             key: value for key, value, _ in rows if isinstance(value, bytes) and key not in damaged
         }
+        _note(found)
         if self._user is not None:
             with self._noting:
                 self._read.update(found)
@@ -349,6 +352,7 @@ class ReplyStore:
                     self._put_keys.update(row[0] for row in rows)
 
         self._file.run(work)
+        _note(row[0] for row in rows)
         if self._given is not None:
             self._given.update(key for key, *_ in rows)
 
@@ -365,6 +369,23 @@ class ReplyStore:
             connection.executemany("DELETE FROM entries WHERE key = ?", [(key,) for key in keys])
 
         self._file.run(work)
+
+
+@contextmanager
+def noting_keys() -> Iterator[set[str]]:
+    """Yield a set of the keys that are read and kept inside, by this task and those it begins."""
+    noted: set[str] = set()
+    token = _NOTED.set(noted)
+    try:
+        yield noted
+    finally:
+        _NOTED.reset(token)
+
+
+def _note(keys: Iterable[str]) -> None:
+    noted = _NOTED.get()
+    if noted is not None:
+        noted.update(keys)
 
 
 class ModelReplies:

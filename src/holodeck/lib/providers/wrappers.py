@@ -11,11 +11,12 @@ itself: ``CachedEmbedder`` with a store, else ``BatchedEmbedder``.
 from __future__ import annotations
 
 from holodeck.lib.contracts import ChatModel, Embedder
+from holodeck.lib.meter import Meter
 from holodeck.lib.providers.access import ModelAccess
 from holodeck.lib.providers.budget import Capped, CappedEmbedder
 from holodeck.lib.providers.embedding_cache import BatchedEmbedder, CachedEmbedder
 from holodeck.lib.providers.limits import Limited, LimitedEmbedder
-from holodeck.lib.providers.meter import Meter, Metered, MeteredEmbedder
+from holodeck.lib.providers.meter import Metered, MeteredEmbedder
 from holodeck.lib.providers.reply_store import ReplyStore
 from holodeck.lib.providers.retry import Retrying, RetryingEmbedder, RetryPolicy
 

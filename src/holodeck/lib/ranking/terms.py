@@ -1,8 +1,7 @@
-"""Text → the terms that full-text search goes by, for any script.
+"""Text → the terms that search by words goes by, for any script.
 
-LanceDB is given terms with blanks between them and splits at the blanks; its own word splitter
-takes a Chinese sentence for one word. Scripts without blanks between words become single characters
-and pairs of them. Accents and English endings are LanceDB's part (see ``store``).
+Scripts without blanks between words become single characters and pairs of them. Accents and English
+endings are left to ``stems``.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ import regex
 __all__ = ["TERMS_VERSION", "question_terms", "text_terms"]
 
 TERMS_VERSION = 1
-"""Raised when the same text gives other terms; part of every config hash."""
+"""Raised when the same text gives other terms: what was derived of texts is made again."""
 
 _UNSPACED = (
     r"\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}\p{Tibetan}ー"
@@ -41,6 +40,8 @@ _ASKING = frozenset(_ASKING_WORDS.split())
 
 def text_terms(text: str) -> list[str]:
     """Return the terms of a text that is to be found."""
+    if text.isascii():  # most are, and nothing is to be folded in them but the case
+        return _ASCII_WORD.findall(text.lower())
     terms: list[str] = []
     for run, is_unspaced in _runs(text):
         if is_unspaced:

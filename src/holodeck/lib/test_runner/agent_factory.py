@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import AsyncExitStack
+from contextlib import AbstractContextManager, AsyncExitStack
 from typing import TYPE_CHECKING
 
 from holodeck.errors import ConfigError
@@ -23,6 +23,13 @@ if TYPE_CHECKING:
     from holodeck.lib.test_runner.judge import Judge
 
 __all__ = ["Agent", "create_agent"]
+
+
+STOPPED = (
+    "What was answered until then is reported: raise --max-cost (or execution.max_cost), or run "
+    "fewer cases with --limit"
+)
+"""What to do next when test cases are stopped at the cost cap."""
 
 
 class Agent:
@@ -86,6 +93,7 @@ class Agent:
                 model_calls=config.execution.max_model_calls,
                 tool_calls=config.execution.max_tool_calls,
             ),
+            price=self._resources.price(config.model, "chat"),
         )
 
     def judge(self) -> Judge:
@@ -100,6 +108,10 @@ class Agent:
         settings = own or self.loaded.config.model
         where = "evaluations.judge" if own is not None else "model"
         return Judge(self._resources.chat(settings, where), settings)
+
+    def capped(self, limit: float | None) -> AbstractContextManager[object]:
+        """Let what is asked of models inside cost no more than ``limit`` USD; ``None``: any."""
+        return self._resources.capped(limit, STOPPED)
 
     async def close(self) -> None:
         """Release indexes and connections; a second call does nothing."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
-from holodeck.errors import HolodeckError
+from holodeck.errors import CostLimitError, HolodeckError
 from holodeck.lib.test_runner.problems import problems_in
 from holodeck.lib.test_runner.turns import ToolUse
 
@@ -49,26 +49,34 @@ class AgentTool(ABC):
 
         Args:
             arguments: An object, or the JSON of one as a model wrote it.
+
+        Raises:
+            CostLimitError: A model that it asks would pass the cap of whoever calls.
         """
         try:
             given = read_arguments(arguments)
         except ValueError as error:
             return self._failed({}, f"its arguments cannot be read ({error}): give one JSON object")
+        limit = asyncio.timeout(self._timeout)
         try:
-            async with asyncio.timeout(self._timeout):
+            async with limit:
                 return await self._call(given)
         except ValidationError as error:
-            return self._failed(
-                given, f"{problems_in(error, 'arguments')}: call it again with that mended"
-            )
-        except TimeoutError:
-            return self._failed(
-                given, f"no result within {self._timeout:g} s (execution.tool_timeout)"
-            )
+            why = f"{problems_in(error, 'arguments')}: call it again with that mended"
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if task is None or task.cancelling():
+                raise
+            why = "its work was cancelled"  # by itself: nobody cancelled the turn
+        except CostLimitError:
+            raise  # not of this tool: nothing more may be asked
         except HolodeckError as error:
-            return self._failed(given, str(error))
+            why = str(error)
         except Exception as error:  # noqa: BLE001  # a function is its author's code: the model and the transcript get its error
-            return self._failed(given, f"{type(error).__name__}: {error}")
+            why = f"{type(error).__name__}: {error}".removesuffix(": ")
+            if limit.expired():
+                why = f"no result within {self._timeout:g} s (execution.tool_timeout)"
+        return self._failed(given, why)
 
     @abstractmethod
     async def _call(self, arguments: JsonObject) -> ToolUse:

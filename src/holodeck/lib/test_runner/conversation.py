@@ -7,10 +7,14 @@ from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
+from typing import Any
 
 from holodeck.errors import EmptyQueryError
+from holodeck.lib.contracts import MeterRow
+from holodeck.lib.meter import Meter, accounted
+from holodeck.lib.spending import summed
 from holodeck.lib.test_runner.agent_tools import AgentTool
-from holodeck.lib.test_runner.turns import Event, Turn, TurnDone
+from holodeck.lib.test_runner.turns import Event, ToolUse, Turn, TurnDone
 
 __all__ = ["Conversation"]
 
@@ -23,11 +27,17 @@ class Conversation(ABC):
 
     Args:
         tools: What the agent may call.
+
+    Attributes:
+        turns: Those that were finished.
+        agent_meter: What was asked of the agent's own model in the turn that began last.
     """
 
     def __init__(self, tools: Sequence[AgentTool]) -> None:
         self.tools: Mapping[str, AgentTool] = {tool.name: tool for tool in tools}
         self.turns: list[Turn] = []
+        self.agent_meter = Meter()
+        self._tools_spent: list[MeterRow] = []
 
     async def stream(self, question: str) -> AsyncGenerator[Event, None]:
         """Answer, event by event; the last is ``TurnDone``. Close the generator to cancel.
@@ -39,6 +49,7 @@ class Conversation(ABC):
         if not question.strip():
             raise EmptyQueryError("the question is empty: write one")
         began = time.monotonic()
+        self.agent_meter, self._tools_spent = Meter(), []
         async with aclosing(self._events(question)) as events:
             async for event in events:
                 if isinstance(event, TurnDone):
@@ -55,6 +66,26 @@ class Conversation(ABC):
                 if isinstance(event, TurnDone):
                     return event.turn
         raise AssertionError("a turn ended without its last event")
+
+    @property
+    def last_spent(self) -> tuple[MeterRow, ...]:
+        """What the turn that began last took so far, also one that failed or was cancelled."""
+        return summed([*self.agent_meter.rows(), *self._tools_spent])
+
+    async def _use(
+        self,
+        tool: AgentTool,
+        arguments: Mapping[str, Any] | str,  # Any: JSON
+    ) -> ToolUse:
+        """Call a tool, and keep account of what it asks of models of its own."""
+        began = time.monotonic()
+        spent = self._tools_spent
+        with accounted() as meter:
+            try:
+                use = await tool.call(arguments)
+            finally:
+                spent += meter.rows()
+        return replace(use, spent=meter.rows(), seconds=time.monotonic() - began)
 
     def reset(self) -> None:
         """Forget what was said."""

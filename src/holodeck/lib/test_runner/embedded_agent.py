@@ -37,7 +37,7 @@ class EmbeddedConversation(Conversation):
         for number, tool in enumerate(self.tools.values(), start=1):
             arguments = {"query": question}
             yield ToolCalled(id=str(number), name=tool.name, arguments=arguments)
-            use = await tool.call(arguments)
+            use = await self._use(tool, arguments)
             uses.append(use)
             yield ToolAnswered(id=str(number), use=use)
         text = self._presented(uses)

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from holodeck.errors import ConfigError, CostLimitError, HolodeckError
 from holodeck.lib.extras import require_extra
+from holodeck.lib.meter import accounted
 from holodeck.lib.test_runner.metrics import METRIC_EXTRAS, NEEDS_GROUND_TRUTH, measure
+from holodeck.lib.test_runner.metrics.text import holds_number
 from holodeck.lib.test_runner.scores import CaseResult, RunResult, Sample, Score, TurnResult
 from holodeck.models.evaluation import JUDGED, Evaluations, Metric
 from holodeck.models.test_case import Case, CaseTurn
@@ -19,6 +23,8 @@ if TYPE_CHECKING:
     from holodeck.lib.test_runner.judge import Judge
 
 __all__ = ["CaseListener", "find_case_problems", "metrics_of", "needs_judge", "run_cases"]
+
+logger = logging.getLogger(__name__)
 
 CaseListener = Callable[[CaseResult], None]
 
@@ -64,6 +70,11 @@ def find_case_problems(case: Case, evaluations: Evaluations, tools: Sequence[str
                     f"metric: {metric.metric} has nothing to compare with: write "
                     f"{_what_it_needs(metric)}, or remove the metric"
                 )
+            if metric.metric == "numeric" and not holds_number(turn.ground_truth or "0"):
+                problems.append(
+                    "metric: numeric compares numbers, and the ground_truth holds none: write one, "
+                    "or use another metric"
+                )
             if metric.metric in METRIC_EXTRAS:
                 try:
                     require_extra(METRIC_EXTRAS[metric.metric], f"metric: {metric.metric}")
@@ -97,6 +108,7 @@ async def run_cases(
     parallel: int = 4,
     on_case: CaseListener | None = None,
     variant: str = "",
+    max_cost: float | None = None,
 ) -> RunResult:
     """Run every case in a conversation of its own.
 
@@ -108,6 +120,7 @@ async def run_cases(
         parallel: Cases at once.
         on_case: Told each case when it is done.
         variant: What is compared.
+        max_cost: USD that the agent, its tools and the judge may cost together.
 
     Returns:
         A result for every case; where the cost cap was reached, the rest are ``not run``.
@@ -119,16 +132,15 @@ async def run_cases(
         async with slots:
             result = CaseResult(name=case.name)
             if stop.reason is None:
-                try:
-                    result = await _run_case(agent.conversation(), case, evaluations, judge)
-                except CostLimitError as error:
-                    stop.reason = str(error)
+                result = await _run_case(agent.conversation(), case, evaluations, judge)
+                stop.reason = stop.reason or result.cut
         if on_case is not None:
             on_case(result)
         return result
 
-    async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(one(case)) for case in cases]
+    with agent.capped(max_cost):
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(one(case)) for case in cases]
     return RunResult(
         agent=agent.loaded.config.name,
         cases=tuple(task.result() for task in tasks),
@@ -148,7 +160,7 @@ async def _run_case(
     for expected in case.all_turns:
         result = await _run_turn(conversation, expected, evaluations, judge)
         results.append(result)
-        if result.turn is None:
+        if result.turn is None or result.cut is not None:
             break  # what comes after rests on an answer that is not there
     return CaseResult(name=case.name, turns=tuple(results))
 
@@ -156,17 +168,36 @@ async def _run_case(
 async def _run_turn(
     conversation: Conversation, expected: CaseTurn, evaluations: Evaluations, judge: Judge | None
 ) -> TurnResult:
+    result = TurnResult(question=expected.input)
     try:
         turn = await conversation.ask(expected.input)
-    except CostLimitError:
-        raise
+    except CostLimitError as error:
+        return replace(result, cut=str(error), spent=conversation.last_spent)
     except HolodeckError as error:
-        return TurnResult(question=expected.input, error=str(error))
+        return replace(result, error=str(error), spent=conversation.last_spent)
+    except Exception as error:  # the other cases are worth their verdicts all the same
+        logger.warning("test case failed unexpectedly", exc_info=True)
+        why = f"unexpected {type(error).__name__}: {error}"
+        return replace(result, error=why, spent=conversation.last_spent)
     if turn.stopped is not None:
-        return TurnResult(question=expected.input, error=turn.stopped)
-    sample = Sample(turn=turn, expected=expected)
-    scores = [await _score(metric, sample, judge) for metric in metrics_of(expected, evaluations)]
-    return TurnResult(question=expected.input, turn=turn, scores=tuple(scores))
+        return replace(result, error=turn.stopped, spent=turn.spent)
+    return await _judged(replace(result, turn=turn, spent=turn.spent), expected, evaluations, judge)
+
+
+async def _judged(
+    result: TurnResult, expected: CaseTurn, evaluations: Evaluations, judge: Judge | None
+) -> TurnResult:
+    """Return the result with a score for each metric, as far as the cost cap lets it."""
+    assert result.turn is not None
+    sample = Sample(turn=result.turn, expected=expected)
+    with accounted() as judging:
+        try:
+            for metric in metrics_of(expected, evaluations):
+                score = await _score(metric, sample, judge)
+                result = replace(result, scores=(*result.scores, score))
+        except CostLimitError as error:
+            result = replace(result, cut=str(error))
+    return replace(result, judge_spent=judging.rows())
 
 
 async def _score(metric: Metric, sample: Sample, judge: Judge | None) -> Score:

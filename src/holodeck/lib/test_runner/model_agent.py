@@ -8,7 +8,7 @@ from typing import Any
 
 import pydantic_ai
 from pydantic_ai import Agent, RunContext, Tool
-from pydantic_ai.exceptions import UsageLimitExceeded
+from pydantic_ai.exceptions import AgentRunError, UsageLimitExceeded
 from pydantic_ai.messages import (
     FunctionToolCallEvent,
     FunctionToolResultEvent,
@@ -21,10 +21,12 @@ from pydantic_ai.messages import (
 from pydantic_ai.run import AgentRunResultEvent
 from pydantic_ai.usage import UsageLimits
 
+from holodeck.errors import ProviderError
 from holodeck.lib.contracts import ChatModel
+from holodeck.lib.prices import Price
 from holodeck.lib.test_runner.agent_tools import AgentTool, read_arguments
 from holodeck.lib.test_runner.conversation import Conversation
-from holodeck.lib.test_runner.model_bridge import ModelBridge
+from holodeck.lib.test_runner.model_bridge import UNREADABLE, ModelBridge
 from holodeck.lib.test_runner.turns import (
     Event,
     TextPiece,
@@ -68,6 +70,7 @@ class ModelConversation(Conversation):
         instructions: What the agent is told.
         tools: What it may call.
         limits: What one turn may take; at the limit the turn ends, with ``Turn.stopped`` set.
+        price: What the model costs; ``None``: nobody knows.
     """
 
     def __init__(
@@ -78,11 +81,12 @@ class ModelConversation(Conversation):
         instructions: str | None,
         tools: Sequence[AgentTool],
         limits: TurnLimits,
+        price: Price | None = None,
     ) -> None:
         super().__init__(tools)
         self._limits = limits
         self._history: list[ModelMessage] = []
-        self._bridge = ModelBridge(chat, settings)
+        self._bridge = ModelBridge(chat, settings, price)
         self._uses: dict[str, ToolUse] = {}
         told = [instructions or "", TOOL_TEXT_IS_DATA if tools else ""]
         self._agent = Agent(
@@ -100,7 +104,7 @@ class ModelConversation(Conversation):
 
     def _as_function(self, tool: AgentTool) -> Tool[None]:
         async def run(context: RunContext[None], **arguments: Any) -> str:  # Any: JSON
-            use = await tool.call(arguments)
+            use = await self._use(tool, arguments.get(UNREADABLE, arguments))
             self._uses[context.tool_call_id or ""] = use
             return use.text
 
@@ -109,7 +113,7 @@ class ModelConversation(Conversation):
         )
 
     async def _events(self, question: str) -> AsyncGenerator[Event, None]:
-        self._bridge.begin()
+        self._bridge.meter = self.agent_meter
         self._uses = {}
         uses: list[ToolUse] = []
         said: list[str] = []
@@ -133,6 +137,11 @@ class ModelConversation(Conversation):
         except UsageLimitExceeded:
             yield self._done(question, "".join(said), uses, stopped=self._limit_reached(uses))
             return
+        except AgentRunError as error:
+            raise ProviderError(
+                f"model {self._bridge.name!r} answered what no turn can be made from ({error}): "
+                "ask again, or use a model that is made for calling tools"
+            ) from error
         yield self._done(question, "".join(said), uses)
 
     def _event(self, event: object) -> Event | None:
@@ -161,16 +170,16 @@ class ModelConversation(Conversation):
             question=question,
             text=text,
             tool_uses=tuple(uses),
-            calls=self._bridge.calls,
-            usage=self._bridge.usage,
+            agent_spent=self.agent_meter.rows(),
             stopped=stopped,
         )
         return TurnDone(turn=turn)
 
     def _limit_reached(self, uses: Sequence[ToolUse]) -> str:
-        if self._bridge.calls >= self._limits.model_calls:
+        calls = self.agent_meter.total().calls
+        if calls >= self._limits.model_calls:
             return (
-                f"stopped after {self._bridge.calls} model calls (execution.max_model_calls) "
+                f"stopped after {calls} model calls (execution.max_model_calls) "
                 "without a final answer"
             )
         return (
@@ -181,7 +190,5 @@ class ModelConversation(Conversation):
 
 def _readable(arguments: dict[str, Any] | str | None) -> dict[str, Any]:  # Any: JSON
     """Return what a model called a tool with; the tool itself says what is wrong with it."""
-    try:
-        return read_arguments(arguments or {})
-    except ValueError:
-        return {}
+    given = read_arguments(arguments or {})
+    return {} if UNREADABLE in given else given

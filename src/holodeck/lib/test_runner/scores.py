@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from holodeck.lib.contracts import MeterRow
+from holodeck.lib.spending import spent_as_json, summed
 from holodeck.lib.test_runner.turns import Turn, turn_as_json
 from holodeck.models.test_case import CaseTurn
 
@@ -64,16 +66,24 @@ class TurnResult:
     Attributes:
         turn: What the agent did; ``None`` where it gave no answer.
         error: Why there is none.
+        spent: What the agent and its tools asked of models, also where there is no answer.
+        judge_spent: What judging took.
+        cut: Why it ended before its end: the cost cap came first.
     """
 
     question: str
     turn: Turn | None = None
     error: str | None = None
     scores: Sequence[Score] = ()
+    spent: Sequence[MeterRow] = ()
+    judge_spent: Sequence[MeterRow] = ()
+    cut: str | None = None
 
     @property
     def verdict(self) -> Verdict:
         """The gravest of its scores."""
+        if self.cut is not None:
+            return "not run"
         if self.turn is None:
             return "error"
         return _gravest([score.verdict for score in self.scores])
@@ -92,9 +102,24 @@ class CaseResult:
         return _gravest([turn.verdict for turn in self.turns]) if self.turns else "not run"
 
     @property
+    def cut(self) -> str | None:
+        """Why it ended before its end, if the cost cap came first."""
+        return next((turn.cut for turn in self.turns if turn.cut is not None), None)
+
+    @property
     def seconds(self) -> float:
         """Wall time of its answers."""
         return sum(turn.turn.seconds for turn in self.turns if turn.turn is not None)
+
+    @property
+    def spent(self) -> tuple[MeterRow, ...]:
+        """What the agent and its tools asked of models."""
+        return summed(row for turn in self.turns for row in turn.spent)
+
+    @property
+    def judge_spent(self) -> tuple[MeterRow, ...]:
+        """What judging took."""
+        return summed(row for turn in self.turns for row in turn.judge_spent)
 
     def value(self, label: str) -> float | None:
         """Return the mean of a metric over the turns that have it."""
@@ -140,10 +165,25 @@ class RunResult:
         )
 
     @property
-    def tokens(self) -> tuple[int, int]:
-        """Tokens in and out of the agent's own model."""
-        used = [t.turn.usage for c in self.cases for t in c.turns if t.turn is not None]
-        return sum(u.input_tokens for u in used), sum(u.output_tokens for u in used)
+    def pass_rate(self) -> float | None:
+        """Share of the cases that passed; ``None``: there are none."""
+        return self.count("passed") / len(self.cases) if self.cases else None
+
+    @property
+    def seconds_a_case(self) -> float | None:
+        """Mean wall time of the cases that were run; ``None``: none was."""
+        done = [case.seconds for case in self.cases if case.turns]
+        return sum(done) / len(done) if done else None
+
+    @property
+    def spent(self) -> tuple[MeterRow, ...]:
+        """What the agent and its tools asked of models, over all cases."""
+        return summed(row for case in self.cases for row in case.spent)
+
+    @property
+    def judge_spent(self) -> tuple[MeterRow, ...]:
+        """What judging took, over all cases."""
+        return summed(row for case in self.cases for row in case.judge_spent)
 
 
 def _gravest(verdicts: Sequence[Verdict]) -> Verdict:
@@ -152,15 +192,16 @@ def _gravest(verdicts: Sequence[Verdict]) -> Verdict:
 
 def run_as_json(run: RunResult) -> dict[str, Any]:  # Any: JSON
     """Return a run as it is printed and kept."""
-    tokens_in, tokens_out = run.tokens
     return {
         "agent": run.agent,
         "variant": run.variant,
         "stopped": run.stopped,
         "counts": {verdict: run.count(verdict) for verdict in _GRAVEST},
+        "pass_rate": run.pass_rate,
+        "seconds_a_case": run.seconds_a_case,
         "means": {label: run.mean(label) for label in run.labels},
-        "input_tokens": tokens_in,
-        "output_tokens": tokens_out,
+        "spent": spent_as_json(run.spent),
+        "judge_spent": spent_as_json(run.judge_spent),
         "cases": [_case(case) for case in run.cases],
     }
 
@@ -170,6 +211,8 @@ def _case(case: CaseResult) -> dict[str, Any]:  # Any: JSON
         "name": case.name,
         "verdict": case.verdict,
         "seconds": round(case.seconds, 3),
+        "spent": spent_as_json(case.spent),
+        "judge_spent": spent_as_json(case.judge_spent),
         "turns": [
             {
                 "question": turn.question,

@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from holodeck.lib.contracts import Usage
+from holodeck.lib.contracts import MeterRow
 from holodeck.lib.results import Source, source_as_json
+from holodeck.lib.spending import spent_as_json, summed
 
 __all__ = [
     "Event",
@@ -32,6 +33,8 @@ class ToolUse:
         failed: Whether ``text`` is the reason why there is no result.
         sources: Where in the documents the result stands; empty for a function.
         context: The text that the tool's own answer was made from, for evaluation.
+        spent: What the tool asked of models of its own.
+        seconds: Wall time.
     """
 
     name: str
@@ -40,6 +43,8 @@ class ToolUse:
     failed: bool = False
     sources: Sequence[Source] = ()
     context: str = ""
+    spent: Sequence[MeterRow] = ()
+    seconds: float = 0.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,8 +54,7 @@ class Turn:
     Attributes:
         text: The answer; where the turn was stopped, what there was of it.
         tool_uses: In the order of their results.
-        calls: Calls of the agent's own model; those of its tools are counted by the tools.
-        usage: Tokens of these calls.
+        agent_spent: What was asked of the agent's own model.
         stopped: Why the turn ended before the agent was done; ``None``: it was.
         seconds: Wall time.
     """
@@ -58,8 +62,7 @@ class Turn:
     question: str
     text: str
     tool_uses: Sequence[ToolUse] = ()
-    calls: int = 0
-    usage: Usage = field(default_factory=Usage)
+    agent_spent: Sequence[MeterRow] = ()
     stopped: str | None = None
     seconds: float = 0.0
 
@@ -67,6 +70,16 @@ class Turn:
     def sources(self) -> tuple[Source, ...]:
         """Where the tools' results stand, each place once, in order of use."""
         return tuple(dict.fromkeys(source for use in self.tool_uses for source in use.sources))
+
+    @property
+    def tools_spent(self) -> tuple[MeterRow, ...]:
+        """What the tools asked of models of their own."""
+        return summed(row for use in self.tool_uses for row in use.spent)
+
+    @property
+    def spent(self) -> tuple[MeterRow, ...]:
+        """What was asked of all models: the agent's and those of its tools."""
+        return summed([*self.agent_spent, *self.tools_spent])
 
     @property
     def context(self) -> str:
@@ -122,12 +135,14 @@ def turn_as_json(turn: Turn) -> dict[str, Any]:  # Any: JSON
                 "text": use.text,
                 "context": use.context,
                 "sources": [source_as_json(source) for source in use.sources],
+                "spent": spent_as_json(use.spent),
+                "seconds": round(use.seconds, 3),
             }
             for use in turn.tool_uses
         ],
         "sources": [source_as_json(source) for source in turn.sources],
-        "model_calls": turn.calls,
-        "input_tokens": turn.usage.input_tokens,
-        "output_tokens": turn.usage.output_tokens,
+        "spent": spent_as_json(turn.spent),
+        "spent_by_agent": spent_as_json(turn.agent_spent),
+        "spent_by_tools": spent_as_json(turn.tools_spent),
         "seconds": round(turn.seconds, 3),
     }

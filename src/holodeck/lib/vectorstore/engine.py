@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from holodeck.errors import SearchError, TableNotFoundError
+from holodeck.errors import HolodeckError, SearchError, TableNotFoundError
 from holodeck.lib.contracts import ProgressListener, Reranker
 from holodeck.lib.indexes.engine import IndexEngine
 from holodeck.lib.questions import accept_question
 from holodeck.lib.results import Passage, SearchResult, Source, format_passages
-from holodeck.lib.vectorstore.filters import passes
+from holodeck.lib.vectorstore.chunks import StoredChunk
 from holodeck.lib.vectorstore.indexing import EMBEDDING, VectorIndexer
+from holodeck.lib.vectorstore.modes import SEARCH_MODES
 from holodeck.lib.vectorstore.rerank import reranked
-from holodeck.lib.vectorstore.search import SEARCH_MODES, Question, find
 from holodeck.lib.vectorstore.storage import VectorFolder, VectorRecord
-from holodeck.lib.vectorstore.store import ChunkStore, StoredChunk, open_store
 from holodeck.models.reranker import RerankerConfig
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from holodeck.lib.vectorstore.search import Question
+    from holodeck.lib.vectorstore.store import ChunkStore, OpenStore
 
 __all__ = ["VectorEngine"]
 
@@ -36,7 +38,11 @@ UNKNOWN_WORDS = (
 )
 
 
-class VectorEngine(IndexEngine[VectorRecord, ChunkStore]):
+_Found = tuple[list[tuple[StoredChunk, float]], tuple[str, ...]]
+"""Chunks with their scores, best first, and what the user should know."""
+
+
+class VectorEngine(IndexEngine[VectorRecord, "OpenStore"]):
     """Passages of the documents, found by meaning, by words, or by both.
 
     Every build is in this process. ``retry_failed`` changes nothing: an index of this engine lacks
@@ -71,35 +77,43 @@ class VectorEngine(IndexEngine[VectorRecord, ChunkStore]):
         """The search mode that the tool is configured with."""
         return self.config.mode
 
-    def open_generation(self, record: VectorRecord) -> ChunkStore:
-        """Open the store that a record names, once every byte of it is as it was written."""
-        self._folder.check(record, by_content=True)
-        store = open_store(self._folder.store_folder(record.generation))
-        if len(store.ids) != record.chunk_count:
+    def open_generation(self, record: VectorRecord) -> OpenStore:
+        """Open the store that a record names; of its bytes those are checked that are read."""
+        # Here and not above: it imports numpy.
+        from holodeck.lib.vectorstore.store import OpenStore
+
+        store = OpenStore(
+            self._folder.store_folder(record.generation),
+            lambda: self._folder.check(record, by_content=True),
+        )
+        if len(store) != record.chunk_count:
             raise TableNotFoundError.of(
-                f"the chunks in {self._folder.root} are {len(store.ids):,}, and "
+                f"the chunks in {self._folder.root} are {len(store):,}, and "
                 f"{record.chunk_count:,} were written"
             )
         return store
 
     async def answer(
-        self, content: ChunkStore, query: str, *, mode: str, answer: bool
+        self, content: OpenStore, query: str, *, mode: str, answer: bool
     ) -> SearchResult:
         """Return the best passages for a question; their text is the response."""
+        from holodeck.lib.vectorstore.search import Question
+
         text, notes = accept_question(query)
         chunks: list[tuple[StoredChunk, float]] = []
-        if not content.ids:
+        if not len(content):
             notes = (*notes, EMPTY_INDEX)
         else:
             question = Question(text=text, vector=await self._embed(content, text, mode))
             if question.vector is not None and not question.vector.any():
                 notes = (*notes, UNKNOWN_WORDS)
-            chunks = await asyncio.to_thread(self._find, content, question, mode)
+            chunks, more = await asyncio.to_thread(self._find, content, question, mode)
+            notes = (*notes, *more)
             if self.config.rerank and chunks:
                 chunks, more = await reranked(text, chunks, self._reranker())
                 notes = (*notes, *more)
                 chunks = chunks[: self.config.top_k]
-        passages = [_passage(chunk, score, self.config.filter) for chunk, score in chunks]
+        passages = [_passage(chunk, score) for chunk, score in chunks]
         result = SearchResult(
             response="",
             search_mode=mode,
@@ -110,7 +124,7 @@ class VectorEngine(IndexEngine[VectorRecord, ChunkStore]):
         response = format_passages(text, result) if answer else ""
         return replace(result, response=response, notes=notes)
 
-    async def _embed(self, store: ChunkStore, text: str, mode: str) -> NDArray[np.float32] | None:
+    async def _embed(self, store: OpenStore, text: str, mode: str) -> NDArray[np.float32] | None:
         """Return the question's vector, where the mode or the least similarity needs it."""
         if not SEARCH_MODES[mode].needs_vector and self.config.min_similarity_score is None:
             return None
@@ -132,29 +146,33 @@ class VectorEngine(IndexEngine[VectorRecord, ChunkStore]):
     def _reranker(self) -> Reranker:
         return self._resources.reranker(self.config.reranker or RerankerConfig())
 
-    def _find(
-        self, store: ChunkStore, question: Question, mode: str
-    ) -> list[tuple[StoredChunk, float]]:
-        wanted = self.config.filter
+    def _find(self, content: OpenStore, question: Question, mode: str) -> _Found:
         try:
-            allowed = (
-                None if not wanted else store.where(lambda chunk: bool(_sources(chunk, wanted)))
-            )
-            ranked = find(
-                store,
-                question,
-                mode,
-                top_k=self._wanted,
-                least_similarity=self.config.min_similarity_score,
-                allowed=allowed,
-            )
-            chunks = store.read([hit.id for hit in ranked])
+            return content.ask(lambda store: self._find_in(store, question, mode))
+        except HolodeckError:
+            raise
         except (OSError, RuntimeError, ValueError) as error:
             raise SearchError(
                 f"the index of tool {self.config.name!r} in {self._folder.root} cannot be read "
                 f"({type(error).__name__}: {error}): build it again with 'holodeck index'"
             ) from error
-        return [(chunk, hit.score) for chunk, hit in zip(chunks, ranked, strict=True)]
+
+    def _find_in(self, store: ChunkStore, question: Question, mode: str) -> _Found:
+        from holodeck.lib.vectorstore.search import find
+
+        places = store.wanted(self.config.filter) if self.config.filter else None
+        if places is not None and not places.any():
+            return [], (_nothing_passes(self.config.filter or {}, store.fields),)
+        ranked = find(
+            store,
+            question,
+            mode,
+            top_k=self._wanted,
+            least_similarity=self.config.min_similarity_score,
+            allowed=None if places is None else store.owners(places),
+        )
+        chunks = store.read([hit.row for hit in ranked], places)
+        return [(chunk, hit.score) for chunk, hit in zip(chunks, ranked, strict=True)], ()
 
     @property
     def _wanted(self) -> int:
@@ -169,9 +187,14 @@ class VectorEngine(IndexEngine[VectorRecord, ChunkStore]):
         return format_passages(question, result)
 
 
-def _sources(chunk: StoredChunk, wanted: Mapping[str, str | int] | None) -> list[Source]:
-    """Return the places of a chunk that pass the filter."""
-    sources = (
+def _nothing_passes(wanted: Mapping[str, str | int], fields: Sequence[str]) -> str:
+    conditions = ", ".join(f"{name}={value}" for name, value in wanted.items())
+    known = f"have the fields {', '.join(sorted(fields))}" if fields else "have no fields"
+    return f"nothing in the documents passes the filter {conditions}; their records {known}"
+
+
+def _passage(chunk: StoredChunk, score: float) -> Passage:
+    first, *more = (
         Source(
             place=at.place,
             text_unit_id=chunk.id,
@@ -181,9 +204,4 @@ def _sources(chunk: StoredChunk, wanted: Mapping[str, str | int] | None) -> list
         )
         for at in chunk.places
     )
-    return [source for source in sources if passes(source, wanted or {})]
-
-
-def _passage(chunk: StoredChunk, score: float, wanted: Mapping[str, str | int] | None) -> Passage:
-    first, *more = _sources(chunk, wanted)
     return Passage(text=chunk.text, score=score, source=first, also=tuple(more))

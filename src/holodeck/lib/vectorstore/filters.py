@@ -5,24 +5,49 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
 
-from holodeck.lib.results import Source
+import numpy as np
+from numpy.typing import NDArray
 
-__all__ = ["passes"]
+from holodeck.lib.indexes.places import Places
+from holodeck.lib.indexes.texts import Texts
+from holodeck.lib.vectorstore.records import Records
+
+__all__ = ["wanted_places"]
+
+Flags = NDArray[np.bool_]
 
 
-def passes(source: Source, wanted: Mapping[str, str | int]) -> bool:
-    """Tell whether a place has everything that is wanted.
+def wanted_places(places: Places, records: Records, wanted: Mapping[str, str | int]) -> Flags:
+    """Tell of each place whether it has everything that is wanted.
 
     ``path`` is a pattern (``people/*.md``); ``page``, ``row`` and ``id`` are those of the place;
-    any other name is a field of its record.
+    any other name is a field of its record, and so are these where the place has none.
     """
-    return all(_has(source, name, value) for name, value in wanted.items())
+    found = np.ones(len(places.arrays["path_rows"]), dtype=np.bool_)
+    for name, value in wanted.items():
+        found &= _have(places, records, name, str(value))
+    return found
 
 
-def _has(source: Source, name: str, value: str | int) -> bool:
+def _have(places: Places, records: Records, name: str, value: str) -> Flags:
     if name == "path":
-        return fnmatchcase(source.path, str(value))
-    found = {"page": source.page, "row": source.row, "id": source.record_id}.get(name)
-    if found is None:
-        found = source.metadata.get(name)
-    return found is not None and str(found) == str(value)
+        paths = Texts(places.arrays["paths"], places.arrays["paths_ends"])
+        matching = np.array([fnmatchcase(path, value) for path in paths], dtype=np.bool_)
+        return matching[places.arrays["path_rows"]] if len(paths) else matching
+    as_field = records.with_field(name, value)
+    if name == "id":
+        return np.where(records.has_id, records.with_id(value), as_field)
+    if name in _NUMBERS:
+        numbers = places.arrays[_NUMBERS[name]]
+        return np.where(numbers >= 0, _are(numbers, value), as_field)
+    return as_field
+
+
+_NUMBERS = {"page": "pages", "row": "records"}
+
+
+def _are(numbers: NDArray[np.int64], value: str) -> Flags:
+    """Compare as text, as fields are: page 3 is ``3`` and not ``03``."""
+    if not (value.isascii() and value.isdigit()) or str(int(value[:18])) != value:
+        return np.zeros(len(numbers), dtype=np.bool_)
+    return np.asarray(numbers == int(value))

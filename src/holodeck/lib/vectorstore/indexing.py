@@ -18,7 +18,6 @@ from holodeck.lib.unasked import UnaskedResources, batches_of
 from holodeck.lib.vectorstore.embed import batches_to_embed, embed_chunks
 from holodeck.lib.vectorstore.settings import EMBEDDING_SETTINGS, embedding_key, shaping_settings
 from holodeck.lib.vectorstore.storage import VectorFolder, VectorRecord
-from holodeck.lib.vectorstore.store import open_store, write_store
 from holodeck.models.reranker import RerankerConfig
 
 if TYPE_CHECKING:
@@ -57,11 +56,11 @@ class VectorIndexer(Indexer[VectorRecord]):
         return [PaidModel(settings=self._resolved.embedding, kind="embedding", where=where)]
 
     def needed_bytes(self, corpus: Corpus, width: int) -> int:
-        """Estimate: texts, their terms and the full-text index are 4 times the text, measured 3.
+        """Estimate: table and words are 4 times the text, measured 3.5.
 
-        A chunk is its vector and 500 bytes.
+        A chunk is its vector in the table, in what is derived and roughly again, and 500 bytes.
         """
-        return 4 * corpus.text_bytes + len(corpus.prepared.text_units) * (4 * width + 500)
+        return 4 * corpus.text_bytes + len(corpus.prepared.text_units) * (10 * width + 500)
 
     def check(self) -> None:
         """Find a missing key or package of the models, the reranker among them."""
@@ -73,6 +72,9 @@ class VectorIndexer(Indexer[VectorRecord]):
         """Embed what is new and write the store; a forced build embeds everything anew."""
         vectors = await self._embed(corpus)
         self._on_progress(Progress(step="store"))
+        # Here and not above: it imports numpy.
+        from holodeck.lib.vectorstore.store import write_store
+
         chunks = corpus.prepared.text_units
         store = self._folder.store_folder(corpus.generation)
         await to_its_end(write_store, store, chunks, vectors, corpus.prepared.records)
@@ -161,14 +163,16 @@ class VectorIndexer(Indexer[VectorRecord]):
 
         Those of a damaged index are left: what was paid for is in the cache of replies.
         """
+        from holodeck.lib.vectorstore.store import OpenStore
+
         record = self._folder.record()
         if record is None or embedding_key(record.settings) != embedding_key(corpus.settings):
             return {}
         damage = self._folder.damage(record, by_content=True)
         if damage is None:
             try:
-                store = open_store(self._folder.store_folder(record.generation))
-                return dict(zip(store.ids, store.vectors, strict=True))
+                store = OpenStore(self._folder.store_folder(record.generation))
+                return store.ask(lambda opened: dict(zip(opened.ids, opened.vectors, strict=True)))
             except TableNotFoundError as error:
                 damage = error.damage
         logger.warning(

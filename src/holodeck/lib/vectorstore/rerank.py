@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from holodeck.errors import ProviderError
 from holodeck.lib.contracts import Candidate, Reranker
-from holodeck.lib.vectorstore.store import StoredChunk
+from holodeck.lib.vectorstore.chunks import StoredChunk
 
 __all__ = ["reranked"]
 

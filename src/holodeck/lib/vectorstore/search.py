@@ -4,20 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
 
 from holodeck.errors import SearchError
-from holodeck.lib.ranking.terms import question_terms
-from holodeck.lib.vectorstore.store import ChunkStore, Ranked
+from holodeck.lib.ranking.fuse import best_rows
+from holodeck.lib.vectorstore.store import ChunkStore
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-__all__ = ["SEARCH_MODES", "Question", "SearchMode", "find"]
+__all__ = ["RANKINGS", "Question", "Ranked", "find"]
 
 CANDIDATES = 200
-"""Chunks that each half of a hybrid search brings, and that a limit chooses from."""
+SHARE = 1_000
+"""So many chunks, or the thousandth part of all, are measured exactly, and a limit chooses from
+them."""
+
+Floats = NDArray[np.float32]
+Flags = NDArray[np.bool_]
+Rows = NDArray[np.intp]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ranked:
+    """A chunk that was found, by its row; a higher score is better."""
+
+    row: int
+    score: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,9 +42,9 @@ class Question:
     """
 
     text: str
-    vector: NDArray[np.float32] | None = None
+    vector: Floats | None = None
 
-    def embedding(self) -> NDArray[np.float32]:
+    def embedding(self) -> Floats:
         """Return the embedding.
 
         Raises:
@@ -43,52 +55,64 @@ class Question:
         return self.vector
 
 
-def rank_by_vector(store: ChunkStore, question: Question, count: int) -> list[Ranked]:
+@dataclass(frozen=True, kw_only=True)
+class Choice:
+    """How many chunks are wanted, and which may be."""
+
+    count: int
+    allowed: Flags | None
+
+    def best(self, scores: Floats) -> Rows:
+        """Return the rows of the best scores above 0."""
+        if self.allowed is not None:
+            scores = np.where(self.allowed, scores, np.float32(0))
+        rows = best_rows(scores, self.count)
+        return rows[scores[rows] > 0]
+
+
+Ranking = Callable[[ChunkStore, Question, Choice], tuple[Rows, Floats]]
+
+
+def rank_by_vector(store: ChunkStore, question: Question, choice: Choice) -> tuple[Rows, Floats]:
     """Rank by the cosine of the embeddings."""
-    return store.nearest(question.embedding(), count)
+    vector = question.embedding()
+    rows = choice.best(store.similarities(vector))
+    return rows, store.cosines(rows, vector)
 
 
-def rank_by_keyword(store: ChunkStore, question: Question, count: int) -> list[Ranked]:
+def rank_by_keyword(store: ChunkStore, question: Question, choice: Choice) -> tuple[Rows, Floats]:
     """Rank by BM25 over the terms."""
-    return store.matching(question_terms(question.text), count)
+    matches = store.matches(question.text)
+    rows = choice.best(matches)
+    return rows, matches[rows]
 
 
-def rank_by_both(store: ChunkStore, question: Question, count: int) -> list[Ranked]:
+def rank_by_both(store: ChunkStore, question: Question, choice: Choice) -> tuple[Rows, Floats]:
     """Rank by the mean of cosine and BM25, the latter as a share of the best one: 0 to 1.
 
     A mean of scores and not of ranks: a passage far ahead of the others stays far ahead.
     """
-    nearest = store.nearest(question.embedding(), count)
-    matching = {hit.id: hit.score for hit in rank_by_keyword(store, question, count)}
-    best = max(matching.values(), default=1.0)
-    ids = sorted({*matching, *(hit.id for hit in nearest)})
-    cosines = store.similarities(ids, question.embedding())
-    ranked = [
-        Ranked(id=key, score=(max(cosines[key], 0.0) + matching.get(key, 0.0) / best) / 2)
-        for key in ids
-    ]
-    return sorted(ranked, key=lambda hit: (-hit.score, hit.id))[:count]
+    vector = question.embedding()
+    shares = store.matches(question.text)
+    shares /= shares.max(initial=0) or 1
+    rows = choice.best(_mean(store.similarities(vector), shares))
+    return rows, _mean(store.cosines(rows, vector), shares[rows])
 
 
-@dataclass(frozen=True, kw_only=True)
-class SearchMode:
-    """One way to search.
-
-    Attributes:
-        rank: Returns at most so many chunks, best first; equal scores by id.
-        needs_vector: Whether the question is embedded for it.
-    """
-
-    rank: Callable[[ChunkStore, Question, int], list[Ranked]]
-    needs_vector: bool = True
+def _mean(cosines: Floats, shares: Floats) -> Floats:
+    """Return the mean; a chunk that means the contrary is worth as little as one far away."""
+    mean: Floats = np.maximum(cosines, 0)
+    mean += shares
+    mean /= 2
+    return mean
 
 
-SEARCH_MODES: Mapping[str, SearchMode] = {
-    "hybrid": SearchMode(rank=rank_by_both),
-    "vector": SearchMode(rank=rank_by_vector),
-    "keyword": SearchMode(rank=rank_by_keyword, needs_vector=False),
+RANKINGS: Mapping[str, Ranking] = {
+    "hybrid": rank_by_both,
+    "vector": rank_by_vector,
+    "keyword": rank_by_keyword,
 }
-"""Mode → how it works; the first is the default."""
+"""Mode → the rows of the best chunks above 0 and their scores, in any order."""
 
 
 def find(
@@ -98,18 +122,18 @@ def find(
     *,
     top_k: int,
     least_similarity: float | None = None,
-    allowed: frozenset[str] | None = None,
+    allowed: Flags | None = None,
 ) -> list[Ranked]:
-    """Return the best ``top_k`` chunks.
+    """Return the best ``top_k`` chunks, equal scores by id.
 
     Left out are those whose cosine is below a limit, and those that are not allowed, if any are
-    named; then every chunk is a candidate, since the best of all may not be allowed.
+    named.
     """
-    count = max(CANDIDATES, top_k) if allowed is None else max(len(store.ids), 1)
-    ranked = SEARCH_MODES[mode].rank(store, question, count)
-    if allowed is not None:
-        ranked = [hit for hit in ranked if hit.id in allowed]
+    choice = Choice(count=max(CANDIDATES, top_k, len(store) // SHARE), allowed=allowed)
+    rows, scores = RANKINGS[mode](store, question, choice)
+    keep = scores > 0
     if least_similarity is not None:
-        cosines = store.similarities([hit.id for hit in ranked], question.embedding())
-        ranked = [hit for hit in ranked if cosines[hit.id] >= least_similarity]
-    return ranked[:top_k]
+        keep &= store.cosines(rows, question.embedding()) >= least_similarity
+    rows, scores = rows[keep], scores[keep]
+    order = np.lexsort((rows, -scores))[:top_k].tolist()
+    return [Ranked(row=int(rows[place]), score=float(scores[place])) for place in order]

@@ -6,11 +6,10 @@ from collections.abc import Mapping
 
 from holodeck.lib.chunking import CHUNKING_VERSION
 from holodeck.lib.indexes.settings import as_settings
-from holodeck.lib.ranking.terms import TERMS_VERSION
 from holodeck.lib.readers import READERS_VERSION
 from holodeck.lib.resources import ResolvedTool
 from holodeck.lib.tokens import ENCODING_NAME
-from holodeck.lib.vectorstore.store import STORE_VERSION
+from holodeck.lib.vectorstore.table import TABLE_VERSION
 
 __all__ = ["EMBEDDING_SETTINGS", "embedding_key", "shaping_settings"]
 
@@ -45,8 +44,7 @@ def shaping_settings(resolved: ResolvedTool) -> dict[str, str]:
             "tokenizer": ENCODING_NAME,
             "readers": READERS_VERSION,
             "chunking": CHUNKING_VERSION,
-            "terms": TERMS_VERSION,
-            "store": STORE_VERSION,
+            "store": TABLE_VERSION,
         }
     )
 

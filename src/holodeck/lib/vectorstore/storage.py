@@ -3,7 +3,7 @@
 Layout below the folder of the index::
 
     index.meta                 the commit record: JSON, replaced last, names the generation
-    generations/<generation>/  the chunks, in LanceDB
+    generations/<generation>/  the chunks, in LanceDB, and what is derived of them for searches
     unfinished/                vectors of a build that was not published yet
     logs/                      one log a build
     .holodeck-folder           marks the folder as ours, so that it is never read as documents
@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from holodeck.lib.documents import content_id
+from holodeck.lib.indexes.files import DERIVED_FILE
 from holodeck.lib.indexes.folder import IndexFolder
 from holodeck.lib.indexes.generations import is_generation
 from holodeck.lib.indexes.record import IndexRecord
@@ -68,6 +69,8 @@ class VectorFolder(IndexFolder[VectorRecord]):
         tool: The tool.
         base_dir: What relative paths resolve against.
     """
+
+    derived = (DERIVED_FILE,)
 
     def __init__(self, tool: VectorstoreTool, base_dir: Path) -> None:
         super().__init__(tool, base_dir, record_type=VectorRecord, parts=["generations"])

@@ -1,74 +1,192 @@
-"""The chunks of one generation in LanceDB: written once, then only read.
-
-One table: ids, texts, places, vectors, and the terms that its full-text index is made of. The
-vectors are held in memory while a store is open, so that similarity is exact for every chunk.
-"""
+"""The chunks of one generation: a table, and what is derived of it for searches."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+import logging
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TypeVar
 
-from holodeck.errors import IndexingError, TableNotFoundError
+import numpy as np
+from numpy.typing import NDArray
+
+from holodeck.errors import IndexingError
 from holodeck.lib.documents import Place
+from holodeck.lib.indexes.arrays import open_arrays, write_arrays
+from holodeck.lib.indexes.checked_arrays import Arrays, CheckedArrays, DamagedArraysError
+from holodeck.lib.indexes.derived import make_derived, open_derived
+from holodeck.lib.indexes.files import DERIVED_FILE
+from holodeck.lib.indexes.places import Places
 from holodeck.lib.indexes.text_units import PlacedRecord, TextUnit
-from holodeck.lib.ranking.terms import text_terms
+from holodeck.lib.indexes.texts import text_at
+from holodeck.lib.ranking.vectors import Vectors
+from holodeck.lib.ranking.words import WordIndex
+from holodeck.lib.vectorstore.chunks import ChunkRows, StoredChunk, StoredPlace
+from holodeck.lib.vectorstore.derive import DERIVED_VERSION, derive_arrays
+from holodeck.lib.vectorstore.filters import wanted_places
+from holodeck.lib.vectorstore.records import Records
+from holodeck.lib.vectorstore.table import has_table, read_table, table_mark, write_table
 
-if TYPE_CHECKING:
-    import numpy as np
-    import pyarrow as pa
-    from numpy.typing import NDArray
+__all__ = ["ChunkStore", "OpenStore", "open_store", "write_store"]
 
-__all__ = [
-    "STORE_VERSION",
-    "ChunkStore",
-    "Ranked",
-    "StoredChunk",
-    "StoredPlace",
-    "open_store",
-    "write_store",
-]
+logger = logging.getLogger(__name__)
 
-STORE_VERSION = 2
-"""Raised when the table's columns or its full-text index change; part of every config hash."""
+Answer = TypeVar("Answer")
+Floats = NDArray[np.float32]
+Flags = NDArray[np.bool_]
+Rows = NDArray[np.intp]
 
-_TABLE = "chunks"
-_DECIMALS = 6  # of a score: beyond them equal texts differ by where they stand in the matrix
-_LONGEST_TERM = 200  # bytes
+_DECIMALS = 6
+"""Of a score: beyond them equal texts differ by where they stand in a matrix."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Ranked:
-    """A chunk that was found; a higher score is better."""
+class ChunkStore:
+    """A store opened for reading; safe to use from several threads.
 
-    id: str
-    score: float
+    A chunk is known by its row, in the order of ids. What is read is checked when it is read first.
+
+    Args:
+        arrays: What ``derive_arrays`` returned.
+
+    Raises:
+        DamagedArraysError: By every method: what is derived is not as it was written.
+    """
+
+    def __init__(self, arrays: CheckedArrays) -> None:
+        self._chunks = arrays.group("chunks")
+        self._places = Places(arrays.group("places"))
+        self._records = Records(arrays.group("records"))
+        self._vector_arrays = arrays.group("vectors")
+        self._word_arrays = arrays.group("words")
+
+    def __len__(self) -> int:
+        return len(self._chunks.unread("ids"))
+
+    @property
+    def width(self) -> int:
+        """Numbers in a vector; 0 for an empty store."""
+        return int(self._vector_arrays.unread("matrix").shape[1])
+
+    @property
+    def ids(self) -> list[str]:
+        """The id of every chunk."""
+        return [row.tobytes().hex() for row in self._chunks["ids"]]
+
+    @property
+    def vectors(self) -> Floats:
+        """The vector of every chunk."""
+        return self._vector_arrays["matrix"]
+
+    @cached_property
+    def _vectors(self) -> Vectors:
+        arrays = {name: self._vector_arrays[name] for name in ("rows", "axes", "rough")}
+        # Where looks are rough, few rows of the matrix are ever read: ``cosines`` checks them.
+        is_exact = not len(arrays["axes"])
+        matrix = self.vectors if is_exact else self._vector_arrays.unread("matrix")
+        return Vectors.from_arrays({**arrays, "matrix": matrix})
+
+    @cached_property
+    def _words(self) -> WordIndex:
+        return WordIndex(dict(self._word_arrays))
+
+    def similarities(self, vector: Floats) -> Floats:
+        """Return about the cosine of every chunk: exactly, or by a rough look."""
+        return _rounded(self._vectors.similarities(vector, len(self)))
+
+    def cosines(self, rows: Rows, vector: Floats) -> Floats:
+        """Return the cosines of some chunks, exactly."""
+        return _rounded(np.vecdot(self._vector_arrays.rows("matrix", rows), vector))
+
+    def matches(self, question: str) -> Floats:
+        """Return how well the words of every chunk match, by BM25; 0 where none does."""
+        return _rounded(self._words.scores(question))
+
+    def wanted(self, wanted: Mapping[str, str | int]) -> Flags:
+        """Tell of each place, counted over all chunks, whether it has everything wanted."""
+        return wanted_places(self._places, self._records, wanted)
+
+    @property
+    def fields(self) -> list[str]:
+        """The fields that records have."""
+        return self._records.fields
+
+    def owners(self, places: Flags) -> Flags:
+        """Tell of each chunk whether one of the places is its."""
+        starts = self._places.arrays["starts"]
+        flags = np.zeros(len(self), dtype=np.bool_)
+        flags[np.searchsorted(starts, np.flatnonzero(places), side="right") - 1] = True
+        return flags
+
+    def read(self, rows: Sequence[int], places: Flags | None = None) -> list[StoredChunk]:
+        """Return chunks, in the order of ``rows``, with all their places or those flagged."""
+        return [self._read(row, places) for row in rows]
+
+    def _read(self, row: int, places: Flags | None) -> StoredChunk:
+        start, stop = self._places.span(row)
+        numbers = [n for n in range(start, stop) if places is None or places[n]]
+        return StoredChunk(
+            id=self._chunks.part("ids", row, row + 1).tobytes().hex(),
+            text=text_at(self._chunks, "texts", row),
+            places=tuple(
+                StoredPlace(place=self._places.read(n, n + 1)[0], record=self._records.at(n))
+                for n in numbers
+            ),
+        )
 
 
-@dataclass(frozen=True, kw_only=True)
-class StoredPlace:
-    """A place, and what comes with the record there."""
+class OpenStore:
+    """A store whose derived file is made again when a search finds it damaged.
 
-    place: Place
-    record: PlacedRecord
+    Args:
+        folder: Where it lies.
+        check: Raises a ``TableNotFoundError`` where the table is not as it was written; called
+            before the table is read.
+    """
 
+    def __init__(self, folder: Path, check: Callable[[], None] = lambda: None) -> None:
+        self._folder = folder
+        self._check = check
+        self._mending = threading.Lock()
+        self._store = open_store(folder, check)
 
-@dataclass(frozen=True, kw_only=True)
-class StoredChunk:
-    """A chunk as it is stored, with every place where its text stands."""
+    def __len__(self) -> int:
+        return len(self._store)
 
-    id: str
-    text: str
-    places: tuple[StoredPlace, ...]
+    @property
+    def width(self) -> int:
+        """Numbers in a vector; 0 for an empty store."""
+        return self._store.width
+
+    def ask(self, use: Callable[[ChunkStore], Answer]) -> Answer:
+        """Return what ``use`` makes of the store; it is called again where a file was mended.
+
+        Raises:
+            TableNotFoundError: The table is damaged too.
+        """
+        store = self._store
+        try:
+            return use(store)
+        except DamagedArraysError as error:
+            return use(self._mended(store, error))
+
+    def _mended(self, damaged: ChunkStore, error: DamagedArraysError) -> ChunkStore:
+        with self._mending:
+            if self._store is damaged:  # and nobody else mended it meanwhile
+                logger.warning("%s: making it again", error)
+                # Where the table is damaged too, the next build must not find the file.
+                with suppress(OSError):
+                    (self._folder / DERIVED_FILE).unlink()
+                self._store = open_store(self._folder, self._check, anew=True)
+            return self._store
 
 
 def write_store(
     folder: Path,
     chunks: Sequence[TextUnit],
-    vectors: NDArray[np.float32],
+    vectors: Floats,
     records: Mapping[Place, PlacedRecord] | None = None,
 ) -> None:
     """Write a new store; without chunks it is an empty folder.
@@ -85,7 +203,9 @@ def write_store(
     try:
         folder.mkdir(parents=True)
         if chunks:
-            _write(folder, chunks, vectors, records or {})
+            rows = ChunkRows.of(chunks, vectors, records or {})
+            write_table(folder, rows)
+            write_arrays(folder / DERIVED_FILE, derive_arrays(rows), _about(folder))
     except (OSError, RuntimeError, ValueError) as error:
         raise IndexingError(
             f"the index could not be written to {folder}: {error}. The old index is untouched and "
@@ -93,175 +213,38 @@ def write_store(
         ) from error
 
 
-def _write(
-    folder: Path,
-    chunks: Sequence[TextUnit],
-    vectors: NDArray[np.float32],
-    records: Mapping[Place, PlacedRecord],
-) -> None:
-    import lancedb
-    from lancedb.index import FTS
+def open_store(
+    folder: Path, check: Callable[[], None] = lambda: None, *, anew: bool = False
+) -> ChunkStore:
+    """Open the store in ``folder``; what is derived of its table is made where it is missing.
 
-    table = lancedb.connect(str(folder)).create_table(_TABLE, _columns(chunks, vectors, records))
-    table.create_index(
-        "terms",
-        config=FTS(
-            base_tokenizer="whitespace",
-            language="English",
-            stem=True,
-            ascii_folding=True,
-            lower_case=False,
-            remove_stop_words=False,
-            with_position=False,
-            max_token_length=_LONGEST_TERM,
-        ),
-    )
-
-
-def _columns(
-    chunks: Sequence[TextUnit],
-    vectors: NDArray[np.float32],
-    records: Mapping[Place, PlacedRecord],
-) -> pa.Table:
-    import pyarrow as pa
-
-    place = pa.struct(
-        [
-            ("path", pa.string()),
-            ("page", pa.int64()),
-            ("row", pa.int64()),
-            ("record_id", pa.string()),
-            ("metadata", pa.string()),
-        ]
-    )
-    places = [
-        [_place_row(at, records.get(at, PlacedRecord())) for at in chunk.places] for chunk in chunks
-    ]
-    return pa.table(
-        {
-            "id": pa.array([chunk.id for chunk in chunks], pa.string()),
-            "text": pa.array([chunk.text for chunk in chunks], pa.string()),
-            "n_tokens": pa.array([chunk.n_tokens for chunk in chunks], pa.int64()),
-            "terms": pa.array([" ".join(text_terms(chunk.text)) for chunk in chunks], pa.string()),
-            "places": pa.array(places, pa.list_(place)),
-            "vector": pa.FixedSizeListArray.from_arrays(
-                pa.array(vectors.reshape(-1)), vectors.shape[1]
-            ),
-        }
-    )
-
-
-def _place_row(place: Place, record: PlacedRecord) -> dict[str, Any]:  # Any: a row of Arrow
-    return {
-        "path": place.path,
-        "page": place.page,
-        "row": place.row,
-        "record_id": record.id,
-        "metadata": json.dumps(dict(record.metadata), ensure_ascii=False),
-    }
-
-
-class ChunkStore:
-    """A store opened for reading; safe to use from several threads."""
-
-    def __init__(self, table: Any, ids: tuple[str, ...], vectors: NDArray[np.float32]) -> None:
-        self._table = table  # Any: lancedb ships no types
-        self._rows = {key: row for row, key in enumerate(ids)}
-        self.ids = ids
-        self.vectors = vectors
-
-    @property
-    def width(self) -> int:
-        """Numbers in a vector; 0 for an empty store."""
-        return int(self.vectors.shape[1])
-
-    def nearest(self, vector: NDArray[np.float32], count: int) -> list[Ranked]:
-        """Return the most similar chunks by cosine, exactly; what shares nothing is left out."""
-        import numpy as np
-
-        scores = np.round(self.vectors @ vector, _DECIMALS)
-        # A stable sort: the ids are in order, so that they decide between equals.
-        best = np.argsort(-scores, kind="stable")[:count]
-        return [
-            Ranked(id=self.ids[row], score=round(float(scores[row]), _DECIMALS))
-            for row in best
-            if scores[row] > 0
-        ]
-
-    def similarities(self, ids: Iterable[str], vector: NDArray[np.float32]) -> Mapping[str, float]:
-        """Return the cosine of each chunk."""
-        return {key: round(float(self.vectors[self._rows[key]] @ vector), _DECIMALS) for key in ids}
-
-    def matching(self, terms: Sequence[str], count: int) -> list[Ranked]:
-        """Return the chunks that hold any of the terms, best first, by BM25."""
-        from lancedb.query import MatchQuery
-
-        if not terms or self._table is None:
-            return []
-        query = MatchQuery(" ".join(terms), "terms")  # type: ignore[call-arg]  # pydantic fields
-        found = self._table.search(query, query_type="fts").select(["id", "_score"]).limit(count)
-        rows = found.to_arrow().to_pylist()
-        ranked = [Ranked(id=row["id"], score=round(row["_score"], _DECIMALS)) for row in rows]
-        return sorted(ranked, key=lambda hit: (-hit.score, hit.id))
-
-    def where(self, accepts: Callable[[StoredChunk], bool]) -> frozenset[str]:
-        """Return the chunks that are accepted by their places; their texts are left blank."""
-        if self._table is None:
-            return frozenset()
-        found = self._table.search().select(["id", "places"]).limit(len(self.ids)).to_arrow()
-        return frozenset(
-            row["id"] for row in found.to_pylist() if accepts(_chunk({**row, "text": ""}))
-        )
-
-    def read(self, ids: Sequence[str]) -> list[StoredChunk]:
-        """Return the chunks, in the order of ``ids``."""
-        if not ids:
-            return []
-        listed = ", ".join(f"'{key}'" for key in ids)  # hex digits: nothing to escape
-        found = (
-            self._table.search()
-            .where(f"id IN ({listed})")
-            .select(["id", "text", "places"])
-            .limit(len(ids))
-        )
-        chunks = {row["id"]: _chunk(row) for row in found.to_arrow().to_pylist()}
-        return [chunks[key] for key in ids]
-
-
-def open_store(folder: Path) -> ChunkStore:
-    """Open the store in ``folder``; nothing is written.
+    Args:
+        folder: Where it lies.
+        check: As for ``OpenStore``.
+        anew: Make it also where it is there.
 
     Raises:
         TableNotFoundError: It is missing or damaged.
     """
-    import lancedb
-    import numpy as np
+    if folder.is_dir() and not has_table(folder):
+        return ChunkStore(CheckedArrays(_no_arrays()))
 
-    if folder.is_dir() and not (folder / f"{_TABLE}.lance").exists():
-        return ChunkStore(None, (), np.zeros((0, 0), dtype=np.float32))
-    try:
-        table = lancedb.connect(str(folder)).open_table(_TABLE)
-        found = table.search().select(["id", "vector"]).limit(table.count_rows()).to_arrow()
-    except (OSError, RuntimeError, ValueError) as error:
-        raise TableNotFoundError.of(
-            f"the chunks in {folder} cannot be opened ({type(error).__name__}: {error})"
-        ) from error
-    found = found.sort_by("id")
-    matrix = np.asarray(found["vector"].combine_chunks().flatten(), dtype=np.float32)
-    ids = tuple(found["id"].to_pylist())
-    return ChunkStore(table, ids, matrix.reshape(len(ids), -1))
+    def derive() -> Arrays:
+        check()
+        return derive_arrays(read_table(folder))
+
+    get = make_derived if anew else open_derived
+    arrays = get(folder / DERIVED_FILE, _about(folder), derive, open_arrays)
+    return ChunkStore(CheckedArrays.of(arrays))
 
 
-def _chunk(row: Mapping[str, Any]) -> StoredChunk:
-    return StoredChunk(
-        id=row["id"],
-        text=row["text"],
-        places=tuple(map(_stored_place, row["places"])),
-    )
+def _about(folder: Path) -> dict[str, str]:
+    return {"version": DERIVED_VERSION, "table": table_mark(folder)}
 
 
-def _stored_place(row: Mapping[str, Any]) -> StoredPlace:
-    return StoredPlace(
-        place=Place(path=row["path"], page=row["page"], row=row["row"]),
-        record=PlacedRecord(id=row["record_id"], metadata=json.loads(row["metadata"])),
-    )
+def _no_arrays() -> Arrays:
+    return derive_arrays(ChunkRows(chunks=(), vectors=np.zeros((0, 0), dtype=np.float32)))
+
+
+def _rounded(scores: Floats) -> Floats:
+    return np.round(scores, _DECIMALS, out=scores)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ from holodeck.lib.graphrag.extract import extract_graph
 from holodeck.lib.graphrag.prompted_index import Memo, PromptedIndexSteps
 from holodeck.lib.graphrag.summarize import SUMMARY_INPUT_TOKENS
 from holodeck.lib.graphrag.tables import read_rows, write_rows
+from holodeck.lib.indexes.step_memo import StepMemo
 from holodeck.lib.tokens import count_tokens
 from holodeck.models.llm import ModelSettings
 from holodeck.testing import ScriptedChat
@@ -76,6 +78,7 @@ def make(
     chunks: int = 5,
     gleanings: int = 0,
     memo: Memo | None = None,
+    memo_of_steps: StepMemo | None = None,
     **settings: Any,  # Any: fields of the build
 ) -> tuple[Build, ScriptedChat]:
     """Return a build over chunks "text 1" …, each of which gets its reply or names its speaker."""
@@ -100,7 +103,14 @@ def make(
         max_gleanings=gleanings,
         memo=memo,
     )
-    build = Build(output=folder, vectors=folder, steps=steps, embedder=WordEmbedder(), **settings)
+    build = Build(
+        output=folder,
+        vectors=folder,
+        steps=steps,
+        embedder=WordEmbedder(),
+        memo=memo_of_steps or StepMemo(),
+        **settings,
+    )
     return build, chat
 
 
@@ -460,3 +470,21 @@ async def test_a_fault_that_can_be_mended_changes_nothing(tmp_path: Path, kind: 
     assert build.chunks["done"] + build.chunks["repaired"] == 10
     assert build.dropped == {}
     assert build.failures == []
+
+
+async def test_a_text_that_was_read_before_is_not_put_to_a_model_again(tmp_path: Path) -> None:
+    """What was read of it is in the graph and the account; a text that failed is asked again."""
+    memo = StepMemo()
+    spoiled = f'("entity"<|>P2)\n("entity"<|>Q<|>person<|>sits)\n{END}'
+    first, _ = make(tmp_path, {2: spoiled, 4: ContentFilterError("filtered")}, memo_of_steps=memo)
+    await extract_graph(replace(first, max_failed_share=1.0))
+    memo.write(tmp_path / "steps.memo")
+
+    known = StepMemo(tmp_path / "steps.memo")
+    second, chat = make(tmp_path, {2: "never asked"}, chunks=6, memo_of_steps=known)
+    await extract_graph(second)
+
+    assert [number_of(request) for request in chat.requests] == [4, 6]
+    assert titles(tmp_path) == ["P1", "P3", "P4", "P5", "P6", "Q"]
+    assert second.account.dropped == first.account.dropped != {}
+    assert second.account.chunks["failed"] == 0

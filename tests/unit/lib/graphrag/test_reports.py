@@ -18,6 +18,7 @@ from holodeck.lib.graphrag.build import Build
 from holodeck.lib.graphrag.reports import MAX_INPUT_TOKENS, write_reports
 from holodeck.lib.graphrag.tables import read_rows, write_rows
 from holodeck.lib.graphrag.write_context import report_context
+from holodeck.lib.indexes.step_memo import StepMemo
 from holodeck.lib.tokens import count_tokens
 from holodeck.testing.words import WordEmbedder
 
@@ -59,10 +60,13 @@ def build(folder: Path, steps: Reporter) -> Build:
     )
 
 
-def write_graph(folder: Path, description: str = "d", *, bridge: bool = False) -> None:
+def write_graph(
+    folder: Path, description: str = "d", *, bridge: bool = False, first: int = 0
+) -> None:
     """Write a graph of one community of two levels: A–B and C–D below A–B–C–D.
 
-    With ``bridge`` also B–C, which neither of the two finer ones holds.
+    With ``bridge`` also B–C, which neither of the two finer ones holds. Records are numbered from
+    ``first`` on.
     """
     titles = ["A", "B", "C", "D"]
     write_rows(
@@ -71,7 +75,7 @@ def write_graph(folder: Path, description: str = "d", *, bridge: bool = False) -
         [
             {
                 "id": f"e{n}",
-                "human_readable_id": 10 + n,
+                "human_readable_id": first + 10 + n,
                 "title": title,
                 "type": "",
                 "description": description,
@@ -87,7 +91,7 @@ def write_graph(folder: Path, description: str = "d", *, bridge: bool = False) -
         [
             {
                 "id": f"r{n}",
-                "human_readable_id": 20 + n,
+                "human_readable_id": first + 20 + n,
                 "source": pair[0],
                 "target": pair[1],
                 "description": description,
@@ -306,3 +310,81 @@ async def test_what_was_mended_in_reports_is_counted_and_not_stored(tmp_path: Pa
     assert made.repairs == {"report: JSON mended": 3}
     (row, *_) = read_rows(tmp_path, "community_reports")
     assert "repairs" not in json.loads(row["full_content_json"])
+
+
+def remembered(folder: Path, steps: Reporter, memo: StepMemo) -> Build:
+    """Return a build that knows what was made before, and write what it makes for the next."""
+    return replace(build(folder, steps), memo=memo)
+
+
+def told_of(steps: Reporter) -> list[str]:
+    """Return the entities of each community that a report was asked for."""
+    return ["".join(sorted(each.title for each in seen.entities)) for seen in steps.seen]
+
+
+async def test_a_report_whose_records_are_as_before_is_not_put_together_again(
+    tmp_path: Path,
+) -> None:
+    """It is numbered as the tables are now, counted and embedded as if it were new."""
+    write_graph(tmp_path, bridge=True)
+    memo = StepMemo()
+    await write_reports(remembered(tmp_path, Reporter(), memo))
+    memo.write(tmp_path / "steps.memo")
+    write_graph(tmp_path, bridge=True, first=1000)
+    steps = Reporter()
+    made = remembered(tmp_path, steps, StepMemo(tmp_path / "steps.memo"))
+    await write_reports(made)
+    await made.embedding.finish()
+    found = read_rows(tmp_path, "community_reports")
+
+    fresh = build(tmp_path, Reporter())
+    await write_reports(fresh)
+    await fresh.embedding.finish()
+
+    assert steps.seen == []
+    assert found == read_rows(tmp_path, "community_reports")
+    assert "Entities (1012)" in found[2]["summary"]
+    assert isinstance(made.embedder, WordEmbedder)
+    assert isinstance(fresh.embedder, WordEmbedder)
+    assert made.embedder.embedded == fresh.embedder.embedded
+
+
+@pytest.mark.parametrize(
+    ("table", "column", "value"),
+    [
+        ("entities", "description", "other"),
+        ("entities", "degree", 7),
+        ("entities", "type", "person"),
+        ("relationships", "description", "other"),
+        ("relationships", "weight", 3.0),
+    ],
+)
+async def test_what_a_record_says_now_is_told_by_every_report_of_it(
+    tmp_path: Path, table: str, column: str, value: object
+) -> None:
+    """The communities that hold the record are written again, and no others."""
+    write_graph(tmp_path)
+    memo = StepMemo()
+    await write_reports(remembered(tmp_path, Reporter(), memo))
+    memo.write(tmp_path / "steps.memo")
+    rows = read_rows(tmp_path, table)
+    rows[-1][column] = value
+    write_rows(tmp_path, table, rows)
+    steps = Reporter()
+
+    await write_reports(remembered(tmp_path, steps, StepMemo(tmp_path / "steps.memo")))
+
+    assert told_of(steps) == ["CD", "ABCD"]
+
+
+async def test_a_report_that_failed_is_not_remembered(tmp_path: Path) -> None:
+    """The next build asks for it and for what is built on it, and for nothing else."""
+    write_graph(tmp_path)
+    memo = StepMemo()
+    await write_reports(remembered(tmp_path, Refusing("A", "B"), memo))
+    memo.write(tmp_path / "steps.memo")
+    steps = Reporter()
+
+    await write_reports(remembered(tmp_path, steps, StepMemo(tmp_path / "steps.memo")))
+
+    assert told_of(steps) == ["AB", "ABCD"]

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from holodeck.lib.contracts import MeterRow, Spent, Usage
-from holodeck.lib.indexes.ledger import Bookkeeper, Ledger, summed
+from holodeck.lib.indexes.ledger import Bookkeeper, Ledger
+from holodeck.lib.spending import summed
 
 
 def row(purpose: str, calls: int = 1, *, cost: float = 0.5, unpriced: int = 0) -> MeterRow:

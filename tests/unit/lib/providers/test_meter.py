@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
 from holodeck.errors import ProviderError
-from holodeck.lib.contracts import ChatReply, ChatRequest, Usage
+from holodeck.lib.contracts import (
+    ChatReply,
+    ChatRequest,
+    Message,
+    MeterRow,
+    Spent,
+    Tool,
+    ToolCall,
+    Usage,
+)
+from holodeck.lib.meter import Meter, accounted, prompt_tokens, used
 from holodeck.lib.prices import Price
 from holodeck.lib.providers.access import ModelAccess
-from holodeck.lib.providers.meter import Meter, Metered, MeteredEmbedder, MeterRow, Spent
+from holodeck.lib.providers.meter import Metered, MeteredEmbedder
 from holodeck.lib.providers.openai import OpenAIChat
 from holodeck.lib.tokens import count_tokens
 from holodeck.testing import ModelServer, Reply, ScriptedChat, WordEmbedder
@@ -90,3 +102,31 @@ async def test_a_server_that_counts_no_tokens_is_counted_for(ask: Ask) -> None:
         input_tokens=count_tokens("four five"), output_tokens=count_tokens("one two three")
     )
     assert model.meter.total().usage == expected
+
+
+def test_tools_and_calls_are_part_of_a_prompt(ask: Ask) -> None:
+    """Where a server counts nothing, offered tools and calls of them are counted with the words."""
+    call = ToolCall(id="1", name="add", arguments='{"a": 1}')
+    tool = Tool(name="add", description="Add numbers", parameters={"type": "object"})
+    plain = ask()
+    said = Message(role="assistant", content="", tool_calls=(call,))
+    called = replace(plain, messages=(*plain.messages, said))
+
+    assert prompt_tokens(plain) < prompt_tokens(called)
+    assert prompt_tokens(ask(tools=(tool,))) >= prompt_tokens(plain) + count_tokens("Add numbers")
+    assert used(plain, ChatReply(text="", tool_calls=(call,))).output_tokens > 0
+
+
+async def test_whoever_keeps_account_hears_of_calls_of_any_model(ask: Ask) -> None:
+    """A call counts for its model, and inside ``accounted`` for the account too."""
+    reply = ChatReply(text="a", usage=Usage(input_tokens=3, output_tokens=1))
+    model = Metered(ScriptedChat([reply, reply, reply]))
+    await model.complete(ask(purpose="answer"))
+
+    with accounted() as account:
+        task = asyncio.create_task(model.complete(ask(purpose="answer")))
+        await task
+    await model.complete(ask(purpose="answer"))
+
+    assert account.total() == _spent(1, 3, 1)
+    assert model.meter.total() == _spent(3, 9, 3)

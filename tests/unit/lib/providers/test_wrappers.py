@@ -8,8 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from holodeck.lib.contracts import ChatRequest
+from holodeck.lib.meter import Meter
 from holodeck.lib.providers.access import ModelAccess
-from holodeck.lib.providers.meter import Meter
 from holodeck.lib.providers.openai import OpenAIChat, OpenAIEmbedder
 from holodeck.lib.providers.reply_store import ReplyStore
 from holodeck.lib.providers.retry import RetryPolicy

@@ -33,7 +33,7 @@ async def test_it_shows_what_every_search_tool_found(
     assert turn.text.startswith(NO_MODEL)
     assert "Ann Lee runs the Orion project" in turn.text
     assert turn.sources[0].path == "ann.txt"
-    assert turn.calls == 0
+    assert turn.spent == ()
     assert 'Not called, since that takes a language model: "add"' in turn.text
 
 

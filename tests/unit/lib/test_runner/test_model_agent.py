@@ -10,6 +10,7 @@ import pytest
 from holodeck.config.loader import LoadedAgent
 from holodeck.errors import ContentFilterError, EmptyQueryError, ProviderError, RateLimitError
 from holodeck.lib.contracts import ToolCall
+from holodeck.lib.spending import total
 from holodeck.lib.test_runner.agent_factory import Agent, create_agent
 from holodeck.lib.test_runner.turns import TextPiece, ToolAnswered, ToolCalled, TurnDone
 from holodeck.testing import Fault, ModelServer, Reply
@@ -47,7 +48,7 @@ async def test_an_answer_is_made_from_what_a_tool_found(agent: Agent, server: Mo
     sent = server.requests[-1].body["messages"]
     assert sent[-1]["role"] == "tool"
     assert "Ann Lee runs the Orion project" in sent[-1]["content"]
-    assert turn.calls == 2
+    assert total(turn.spent).calls == 2
 
 
 async def test_tools_are_offered_by_their_names_in_yaml(agent: Agent, server: ModelServer) -> None:
@@ -98,6 +99,40 @@ async def test_a_wrong_call_is_answered_with_what_is_wrong(
     [use] = turn.tool_uses
     assert use.failed
     assert told in server.requests[-1].body["messages"][-1]["content"]
+
+
+@pytest.mark.parametrize("call_id", ["c1", ""], ids=["twice", "none"])
+async def test_calls_without_an_id_of_their_own_get_one(
+    agent: Agent, server: ModelServer, call_id: str
+) -> None:
+    """Two calls in one reply, and again in the next; every answer goes back to its call."""
+    both = Reply(
+        tool_calls=tuple(
+            ToolCall(id=call_id, name="add", arguments=json.dumps({"first": n, "second": 0}))
+            for n in (1, 2)
+        )
+    )
+    server.replay([both, call("add", call_id=call_id, first=3, second=0), "Done."], "chat")
+    turn = await agent.conversation().ask("Go.")
+    assert [use.text for use in turn.tool_uses] == ["1", "2", "3"]
+    said = server.requests[-1].body["messages"]
+    asked = [each["id"] for m in said for each in m.get("tool_calls", ())]
+    answered = {m["tool_call_id"]: m["content"] for m in said if m["role"] == "tool"}
+    assert len(set(asked)) == 3
+    assert [answered[each] for each in asked] == ["1", "2", "3"]
+
+
+async def test_what_goes_back_to_a_server_is_always_an_object(
+    agent: Agent, server: ModelServer
+) -> None:
+    """Arguments that were none are told to the model in words, and sent back as JSON."""
+    for arguments in ("{broken", "[1]", "3"):
+        odd = Reply(tool_calls=(ToolCall(id="c1", name="add", arguments=arguments),))
+        server.replay([odd, "Sorry."], "chat")
+        turn = await agent.conversation().ask("Go.")
+        assert "give one JSON object" in turn.tool_uses[0].text
+        (sent,) = server.requests[-1].body["messages"][-2]["tool_calls"]
+        assert isinstance(json.loads(sent["function"]["arguments"]), dict)
 
 
 async def test_a_turn_ends_at_its_limits(agent: Agent, server: ModelServer) -> None:

@@ -20,6 +20,7 @@ from holodeck.errors import (
     IndexBusyError,
     IndexingError,
     SearchError,
+    TableNotFoundError,
 )
 from holodeck.lib.contracts import Progress
 from holodeck.lib.indexes.builder_lock import builder_lock
@@ -90,6 +91,18 @@ async def build(folder: Path, **settings: Any) -> WordEmbedder:
     await built.initialize()
     await built.close()
     return embedder
+
+
+def run_python(code: str, *words: str) -> subprocess.CompletedProcess[str]:
+    """Run code in a process of its own."""
+    environment = {**os.environ, "PYTHONPATH": str(Path(holodeck.__file__).parents[1])}
+    return subprocess.run(
+        [sys.executable, "-c", code, *words],
+        check=False,
+        env=environment,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
 
 
 def index_of(folder: Path) -> Path:
@@ -288,6 +301,135 @@ async def test_an_unreadable_store_is_named_and_written_anew_once(
     assert sorted(embedder.embedded) == ["ann runs orion", "bob runs vega"]
 
 
+def derived_of(folder: Path) -> Path:
+    (found,) = index_of(folder).rglob("search.arrays")
+    return found
+
+
+def change(path: Path, old: bytes, new: bytes) -> None:
+    """Change bytes of a file and not its size, as a failing disk does."""
+    content = path.read_bytes()
+    assert old in content
+    path.write_bytes(content.replace(old, new))
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "vector", "keyword"])
+@pytest.mark.parametrize("is_open", [False, True])
+async def test_damage_of_what_was_prepared_is_mended_by_the_search_that_reads_it(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, mode: str, is_open: bool
+) -> None:
+    """It is derived again of the table, with a warning; nothing is built, embedded or wrong."""
+    write(tmp_path, a_txt="ann runs orion", b_txt="bob runs vega")
+    await build(tmp_path)
+    whole = derived_of(tmp_path).read_bytes()
+    opened = engine(tmp_path)
+    if is_open:
+        await opened.initialize()
+    change(derived_of(tmp_path), b"ann runs orion", b"ann owns orion")
+    if not is_open:
+        await opened.initialize()
+
+    for _ in range(2):
+        result = await opened.retrieve("who runs orion", mode=mode)
+        assert result.passages[0].text == "ann runs orion"
+
+    assert caplog.text.count("making it again") == 1
+    assert derived_of(tmp_path).read_bytes() == whole
+    assert not opened.was_built
+    await opened.close()
+
+
+async def test_a_search_that_finds_table_and_preparation_damaged_says_so(tmp_path: Path) -> None:
+    """Neither an answer from damaged bytes nor a traceback: the file, and a mend that mends."""
+    write(tmp_path, a_txt="ann runs orion")
+    await build(tmp_path)
+    change(derived_of(tmp_path), b"ann runs orion", b"ann owns orion")
+    (data,) = index_of(tmp_path).rglob("chunks.lance/data/*.lance")
+    change(data, b"ann runs orion", b"ann owns orion")
+    opened = engine(tmp_path)
+    await opened.initialize()
+
+    with pytest.raises(TableNotFoundError, match=r"\.lance holds other bytes .*'holodeck index'"):
+        await opened.retrieve("orion")
+    await opened.close()
+    await build(tmp_path)
+    opened = engine(tmp_path)
+    await opened.initialize()
+    assert (await opened.retrieve("orion")).passages[0].text == "ann runs orion"
+    await opened.close()
+
+
+async def test_a_table_that_changed_unseen_is_never_taken_over(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A search that reads no table does not see it; the build that would take vectors over does."""
+    write(tmp_path, a_txt="ann runs orion")
+    await build(tmp_path)
+    (data,) = index_of(tmp_path).rglob("chunks.lance/data/*.lance")
+    change(data, b"ann runs orion", b"ann owns orion")
+    opened = engine(tmp_path)
+    await opened.initialize()
+    assert (await opened.retrieve("orion")).passages[0].text == "ann runs orion"
+    await opened.close()
+    write(tmp_path, b_txt="bob runs vega")
+
+    embedded = (await build(tmp_path)).embedded
+
+    assert sorted(embedded) == ["ann runs orion", "bob runs vega"]
+    assert f"{data} holds other bytes" in caplog.text
+
+
+async def test_what_was_not_prepared_is_derived_of_the_table(tmp_path: Path) -> None:
+    """Byte for byte what the build wrote, whatever comes with a place."""
+    write(
+        tmp_path,
+        a_csv="id,text,kind\n7,ann runs orion,person\n8,bob runs vega,\n",
+        b_txt="ann runs orion",
+    )
+    settings: dict[str, Any] = {"vector_field": "text", "id_field": "id", "meta_fields": ["kind"]}
+    await build(tmp_path, **settings)
+    whole = derived_of(tmp_path).read_bytes()
+    derived_of(tmp_path).unlink()
+
+    opened = engine(tmp_path, **settings)
+    await opened.initialize()
+
+    assert derived_of(tmp_path).read_bytes() == whole
+    assert not opened.was_built
+    await opened.close()
+
+
+SEARCH = """
+import asyncio, sys
+from holodeck.lib.vectorstore.engine import VectorEngine
+from holodeck.models.tool import VectorstoreTool
+from holodeck.testing.resources import FixedResources
+from holodeck.testing.words import WordEmbedder
+
+async def search(mode):
+    tool = VectorstoreTool(name="atlas", source="docs")
+    engine = VectorEngine(tool, sys.argv[1], resources=FixedResources(embedder=WordEmbedder(1024)))
+    await engine.initialize()
+    assert not engine.was_built
+    print((await engine.retrieve("orion", mode=mode)).passages[0].text)
+
+for mode in ("hybrid", "vector", "keyword"):
+    asyncio.run(search(mode))
+print(sorted({"lancedb", "lance", "pyarrow", "pandas"} & {n.split(".")[0] for n in sys.modules}))
+"""
+
+
+async def test_a_search_of_an_unchanged_index_imports_no_database(tmp_path: Path) -> None:
+    """Opening and searching read what was prepared: LanceDB and Arrow take a second to import."""
+    write(tmp_path, a_txt="ann runs orion")
+    await build(tmp_path)
+
+    done = run_python(SEARCH, str(tmp_path))
+
+    assert done.returncode == 0
+    assert done.stdout.splitlines() == [*["ann runs orion"] * 3, "[]"]
+
+
 CRASH = """
 import asyncio, os, sys
 from holodeck.lib.vectorstore.embed import BATCH
@@ -310,9 +452,7 @@ asyncio.run(VectorEngine(tool, sys.argv[1], resources=resources).initialize())
 
 def crash(folder: Path) -> int:
     """Build in a process that dies at its second batch; return its exit code."""
-    environment = {**os.environ, "PYTHONPATH": str(Path(holodeck.__file__).parents[1])}
-    command = [sys.executable, "-c", CRASH, str(folder)]
-    return subprocess.run(command, check=False, env=environment).returncode
+    return run_python(CRASH, str(folder)).returncode
 
 
 async def test_a_killed_build_leaves_the_old_index_and_the_next_goes_on(tmp_path: Path) -> None:

@@ -7,7 +7,8 @@ import pytest
 
 from holodeck.errors import SearchError
 from holodeck.lib.documents import content_id
-from holodeck.lib.vectorstore.search import SEARCH_MODES, Question, find
+from holodeck.lib.vectorstore.modes import SEARCH_MODES
+from holodeck.lib.vectorstore.search import RANKINGS, Question, Ranked, find
 from holodeck.lib.vectorstore.store import ChunkStore
 from holodeck.models.tool import VectorstoreTool
 from holodeck.testing.words import word_vector
@@ -23,6 +24,11 @@ def question(text: str, meant: str | None = None) -> Question:
     return Question(text=text, vector=vector)
 
 
+def ids(store: ChunkStore, found: list[Ranked]) -> list[str]:
+    """The ids of what was found."""
+    return [store.ids[hit.row] for hit in found]
+
+
 @pytest.fixture
 def store(make_store: MakeStore) -> ChunkStore:
     """Three chunks: one near by words and meaning, one by meaning alone, one by words alone."""
@@ -32,11 +38,11 @@ def store(make_store: MakeStore) -> ChunkStore:
 def test_hybrid_is_the_mean_of_cosine_and_share_of_the_best_bm25(store: ChunkStore) -> None:
     """What is found by one half alone has 0 in the other; no chunk is lost."""
     asked = question("orion", meant="ann lyra")
-    keyword = {hit.id: hit.score for hit in store.matching(["orion"], 5)}
+    keyword = dict(zip(store.ids, store.matches("orion").tolist(), strict=True))
 
     found = find(store, asked, "hybrid", top_k=5)
 
-    assert [hit.id for hit in found] == [content_id(text) for text in (BOTH, SAID, MEANT)]
+    assert ids(store, found) == [content_id(text) for text in (BOTH, SAID, MEANT)]
     assert [hit.score for hit in found] == pytest.approx(
         [
             (0.5 + 1) / 2,
@@ -51,8 +57,8 @@ def test_each_mode_goes_by_its_own_half(store: ChunkStore) -> None:
     """Vector search knows no words, keyword search no meaning."""
     asked = question("orion", meant="lyra")
 
-    assert [hit.id for hit in find(store, asked, "vector", top_k=5)] == [content_id(MEANT)]
-    assert [hit.id for hit in find(store, asked, "keyword", top_k=5)] == [
+    assert ids(store, find(store, asked, "vector", top_k=5)) == [content_id(MEANT)]
+    assert ids(store, find(store, asked, "keyword", top_k=5)) == [
         content_id(BOTH),
         content_id(SAID),
     ]
@@ -65,14 +71,35 @@ def test_the_least_similarity_is_a_cosine_in_every_mode(store: ChunkStore, mode:
 
     found = find(store, asked, mode, top_k=5, least_similarity=0.4)
 
-    assert [hit.id for hit in found] == [content_id(BOTH)]  # SAID: 1 / sqrt(2 * 4) = 0.35
+    assert ids(store, found) == [content_id(BOTH)]  # SAID: 1 / sqrt(2 * 4) = 0.35
+
+
+def test_equals_are_ordered_by_id(make_store: MakeStore) -> None:
+    """Of texts that fit equally well the same ones are returned, always."""
+    equals = [f"ann word{number}" for number in range(150)]
+    store = make_store([*equals, *(f"ann bob word{number}" for number in range(150))])
+    first = sorted(content_id(text) for text in equals)[:5]
+
+    assert ids(store, find(store, question("ann"), "vector", top_k=5)) == first
+
+
+@pytest.mark.parametrize("mode", SEARCH_MODES)
+def test_what_is_allowed_is_found_behind_any_number_that_is_not(
+    make_store: MakeStore, mode: str
+) -> None:
+    """However many fit better, the best of those that may be returned are."""
+    store = make_store([*(f"ann word{number}" for number in range(300)), "ann bob carl dora"])
+    wanted = content_id("ann bob carl dora")
+    allowed = np.array([key == wanted for key in store.ids])
+
+    found = find(store, question("ann"), mode, top_k=5, allowed=allowed)
+
+    assert ids(store, found) == [wanted]
 
 
 def test_only_so_many_are_returned(store: ChunkStore) -> None:
     """The best ones."""
-    assert [hit.id for hit in find(store, question("orion ann"), "hybrid", top_k=1)] == [
-        content_id(BOTH)
-    ]
+    assert ids(store, find(store, question("orion ann"), "hybrid", top_k=1)) == [content_id(BOTH)]
 
 
 def test_a_mode_that_needs_a_vector_says_so(store: ChunkStore) -> None:
@@ -86,5 +113,5 @@ def test_yaml_and_the_table_know_the_same_modes() -> None:
     field = VectorstoreTool.model_fields["mode"]
 
     assert field.annotation is not None
-    assert list(SEARCH_MODES) == list(field.annotation.__args__)
+    assert list(SEARCH_MODES) == list(RANKINGS) == list(field.annotation.__args__)
     assert field.default == next(iter(SEARCH_MODES))

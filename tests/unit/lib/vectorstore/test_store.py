@@ -9,8 +9,8 @@ import pytest
 
 from holodeck.errors import IndexingError, TableNotFoundError
 from holodeck.lib.documents import Place, content_id
-from holodeck.lib.ranking.terms import question_terms
-from holodeck.lib.vectorstore.store import Ranked, open_store, write_store
+from holodeck.lib.indexes.files import DERIVED_FILE
+from holodeck.lib.vectorstore.store import open_store, write_store
 from holodeck.testing.words import word_vector
 
 from .conftest import WIDTH, MakeStore, units
@@ -29,7 +29,7 @@ def test_chunks_come_back_in_the_asked_order_with_their_places(make_store: MakeS
     store = make_store(["Ann runs Orion", "Bob runs Vega", "Ann runs Orion"])
     ann, bob = content_id("Ann runs Orion"), content_id("Bob runs Vega")
 
-    chunks = store.read([bob, ann])
+    chunks = store.read([store.ids.index(bob), store.ids.index(ann)])
 
     assert [chunk.text for chunk in chunks] == ["Bob runs Vega", "Ann runs Orion"]
     assert [at.place for at in chunks[1].places] == [Place(path="0.txt"), Place(path="2.txt")]
@@ -37,23 +37,16 @@ def test_chunks_come_back_in_the_asked_order_with_their_places(make_store: MakeS
     assert store.read([]) == []
 
 
-def test_nearest_is_the_exact_cosine(make_store: MakeStore) -> None:
-    """Scores are those computed by hand; what shares nothing with the question is left out."""
-    store = make_store(["ann orion", "ann bob vega lyra", "zoe"])
+def test_similarity_is_the_exact_cosine(make_store: MakeStore) -> None:
+    """Scores are those computed by hand, of all chunks and of some."""
+    texts = ["ann orion", "ann bob vega lyra", "zoe"]
+    store = make_store(texts)
+    by_hand = dict(zip(map(content_id, texts), (1.0, 8**-0.5, 0.0), strict=True))
+    expected = [by_hand[key] for key in store.ids]
 
-    assert store.nearest(vector("ann orion"), 10) == [
-        Ranked(id=content_id("ann orion"), score=1.0),
-        Ranked(id=content_id("ann bob vega lyra"), score=round(1 / 8**0.5, 6)),
-    ]
-
-
-def test_equals_are_ordered_by_id(make_store: MakeStore) -> None:
-    """Of texts that fit equally well the same ones are returned, always."""
-    equals = [f"ann word{number}" for number in range(150)]
-    store = make_store([*equals, *(f"ann bob word{number}" for number in range(150))])
-    first = sorted(content_id(text) for text in equals)[:5]
-
-    assert [hit.id for hit in store.nearest(vector("ann"), 5)] == first
+    assert store.similarities(vector("ann orion")) == pytest.approx(expected, abs=1e-6)
+    found = store.cosines(np.array([2, 0]), vector("ann orion"))
+    assert found == pytest.approx([expected[2], expected[0]], abs=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -74,34 +67,34 @@ def test_words_are_found_in_any_script(make_store: MakeStore, question: str, tex
     """English endings, accents and case do not matter; nor that a script has no blanks."""
     store = make_store([text, "zoe eats figs", "猫は寝る"])
 
-    assert [hit.id for hit in store.matching(question_terms(question), 5)] == [content_id(text)]
+    assert [store.ids[row] for row in store.matches(question).nonzero()[0]] == [content_id(text)]
 
 
 def test_a_rarer_word_weighs_more(make_store: MakeStore) -> None:
     """BM25: of two passages with one asked word each, the one with the rarer word is first."""
-    store = make_store(["orion comes", "ann goes", "ann sings", "ann reads"])
+    texts = ["orion comes", "ann goes", "ann sings", "ann reads"]
+    store = make_store(texts)
 
-    hits = store.matching(["ann", "orion"], 5)
+    scores = dict(zip(store.ids, store.matches("ann orion").tolist(), strict=True))
 
-    assert hits[0].id == content_id("orion comes")
-    assert len(hits) == 4
-    assert hits[1].score == hits[2].score == hits[3].score
-    assert [hit.id for hit in hits[1:]] == sorted(hit.id for hit in hits[1:])
+    orion, *anns = (scores[content_id(text)] for text in texts)
+    assert orion > anns[0] > 0
+    assert len(set(anns)) == 1
 
 
-@pytest.mark.parametrize("terms", [[], ["zyzzyva"], ["a:b", '"', "(", "*", "AND"]])
-def test_what_is_nowhere_is_not_found(make_store: MakeStore, terms: list[str]) -> None:
-    """No term is read as an operator, and none at all finds nothing."""
-    assert make_store(["Ann runs Orion"]).matching(terms, 5) == []
+@pytest.mark.parametrize("question", ["zyzzyva", '" ( * :', "-"])
+def test_what_is_nowhere_is_not_found(make_store: MakeStore, question: str) -> None:
+    """Nothing is read as an operator."""
+    assert not make_store(["Ann runs Orion"]).matches(question).any()
 
 
 def test_an_empty_store_answers_with_nothing(make_store: MakeStore) -> None:
     """No chunks is an ordinary store."""
     store = make_store([])
 
-    assert store.ids == ()
+    assert store.ids == []
     assert store.width == 0
-    assert store.matching(["ann"], 5) == []
+    assert store.matches("ann").tolist() == []
 
 
 def test_opening_changes_nothing(make_store: MakeStore, tmp_path: Path) -> None:
@@ -109,7 +102,7 @@ def test_opening_changes_nothing(make_store: MakeStore, tmp_path: Path) -> None:
     make_store(["Ann runs Orion"])
     before = files_below(tmp_path)
 
-    open_store(tmp_path / "store").nearest(vector("ann"), 1)
+    open_store(tmp_path / "store").similarities(vector("ann"))
 
     assert files_below(tmp_path) == before
 
@@ -117,6 +110,7 @@ def test_opening_changes_nothing(make_store: MakeStore, tmp_path: Path) -> None:
 def test_a_damaged_store_is_an_error_with_the_mend(make_store: MakeStore, tmp_path: Path) -> None:
     """A store that cannot be opened is neither empty nor a traceback."""
     make_store(["Ann runs Orion"])
+    (tmp_path / "store" / DERIVED_FILE).unlink()
     for file in (tmp_path / "store").rglob("*.manifest"):
         file.write_bytes(b"damaged")
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from holodeck.lib.test_runner.reporters.tables import (
+    case_columns,
     case_rows,
     comparison_rows,
+    spent_lines,
     summary,
     why_not,
 )
@@ -23,10 +25,10 @@ def report(runs: Sequence[RunResult]) -> str:
         parts.append(_table(["", *[run.variant for run in runs]], comparison_rows(runs)))
     for run in runs:
         title = f"{run.agent} ({run.variant})" if run.variant else run.agent
-        parts += [f"# {_plain(title)}", summary(run)]
+        parts += [f"# {_plain(title)}", summary(run), *spent_lines(run)]
         if run.stopped is not None:
             parts.append(f"Stopped: {_plain(run.stopped)}")
-        parts.append(_table(["verdict", "case", *run.labels, "seconds"], case_rows(run)))
+        parts.append(_table(case_columns(run), case_rows(run)))
         for case in run.cases:
             reasons = why_not(case)
             if reasons:

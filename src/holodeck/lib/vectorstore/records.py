@@ -1,0 +1,105 @@
+"""What comes with the record at each place, in arrays: its id and its fields."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holodeck.lib.indexes.checked_arrays import CheckedArrays
+from holodeck.lib.indexes.text_units import PlacedRecord
+from holodeck.lib.indexes.texts import Finder, Texts, text_arrays, text_at
+
+__all__ = ["Records", "record_arrays"]
+
+_NONE = -1
+
+
+def record_arrays(records: Iterable[PlacedRecord]) -> dict[str, NDArray[Any]]:
+    """Return the record of each place as arrays; a name and a value are held once."""
+    names: dict[str, int] = {}
+    values: dict[str, int] = {}
+    ids: list[int] = []
+    fields: list[tuple[int, int]] = []
+    starts = [0]
+    for record in records:
+        ids.append(_NONE if record.id is None else values.setdefault(record.id, len(values)))
+        for name, value in record.metadata.items():
+            fields.append(
+                (names.setdefault(name, len(names)), values.setdefault(value, len(values)))
+            )
+        starts.append(len(fields))
+    columns = np.array(fields, dtype=np.int32).reshape(-1, 2)
+    finder = Finder.of(list(values))
+    return {
+        **text_arrays("names", names),
+        **text_arrays("values", values),
+        "marks": finder.marks,
+        "marked": finder.rows,
+        "ids": np.array(ids, dtype=np.int32),
+        "starts": np.array(starts, dtype=np.int64),
+        "field_names": columns[:, 0].copy(),
+        "field_values": columns[:, 1].copy(),
+    }
+
+
+class Records:
+    """The record of each place.
+
+    Args:
+        arrays: What ``record_arrays`` returned.
+    """
+
+    def __init__(self, arrays: CheckedArrays) -> None:
+        self._arrays = arrays
+
+    def at(self, place: int) -> PlacedRecord:
+        """Return the record of a place by its number."""
+        arrays = self._arrays
+        (row,) = arrays.part("ids", place, place + 1).tolist()
+        start, stop = arrays.part("starts", place, place + 2).tolist()
+        names = arrays.part("field_names", start, stop).tolist()
+        values = arrays.part("field_values", start, stop).tolist()
+        return PlacedRecord(
+            id=None if row == _NONE else text_at(arrays, "values", row),
+            metadata={
+                text_at(arrays, "names", name): text_at(arrays, "values", value)
+                for name, value in zip(names, values, strict=True)
+            },
+        )
+
+    @property
+    def fields(self) -> list[str]:
+        """The names of all fields."""
+        return list(Texts(self._arrays["names"], self._arrays["names_ends"]))
+
+    @property
+    def has_id(self) -> NDArray[np.bool_]:
+        """Which places have a record with an id."""
+        has: NDArray[np.bool_] = self._arrays["ids"] != _NONE
+        return has
+
+    def with_id(self, value: str) -> NDArray[np.bool_]:
+        """Tell of each place whether its record has an id."""
+        row = self._row_of(value)
+        has: NDArray[np.bool_] = self._arrays["ids"] == row
+        return has & (row != _NONE)
+
+    def with_field(self, name: str, value: str) -> NDArray[np.bool_]:
+        """Tell of each place whether a field of its record has a value."""
+        arrays = self._arrays
+        names = self.fields
+        found = np.zeros(len(arrays["ids"]), dtype=np.bool_)
+        row = self._row_of(value)
+        if name in names and row != _NONE:
+            has = (arrays["field_names"] == names.index(name)) & (arrays["field_values"] == row)
+            found[np.searchsorted(arrays["starts"], np.flatnonzero(has), side="right") - 1] = True
+        return found
+
+    def _row_of(self, value: str) -> int:
+        arrays = self._arrays
+        values = Texts(arrays["values"], arrays["values_ends"])
+        (rows,) = Finder(values, arrays["marks"], arrays["marked"]).find([value])
+        return rows[0] if rows else _NONE

@@ -1,0 +1,233 @@
+"""Agents as people use them: time limits of YAML, keys that are missing, loops of all kinds."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from holodeck.cli import main
+from holodeck.config.loader import load_agent
+from holodeck.errors import IndexingError, ProviderTimeoutError
+from holodeck.lib.contracts import ToolCall
+from holodeck.lib.test_runner.agent_factory import Agent, create_agent
+from holodeck.lib.test_runner.executor import run_cases
+from holodeck.models.evaluation import Evaluations
+from holodeck.models.test_case import Case
+from holodeck.testing import Fault, ModelServer, Reply, ServerRequest
+from holodeck.testing.project import write_documents
+
+AGENT = """\
+name: reader
+model: {{provider: openai, name: any, api_base: "{url}", api_key: secret}}
+execution: {{max_retries: 0, {limits}}}
+tools:
+  - name: knowledge
+    source: docs
+    embedding_model: {{provider: openai, name: text-embedding-3-small, api_base: "{url}"}}
+"""
+
+
+def look_up(request: ServerRequest) -> str | Reply:
+    """Ask the tool, then say what it found; answer a greeting at once."""
+    last = request.body["messages"][-1]
+    if last["role"] == "tool":
+        return f"Found: {last['content']}"
+    if last["content"].startswith("Hello"):
+        return str(last["content"])
+    arguments = json.dumps({"query": last["content"]})
+    return Reply(tool_calls=(ToolCall(id="c1", name="knowledge", arguments=arguments),))
+
+
+@pytest.fixture
+def server() -> Iterator[ModelServer]:
+    """A model that looks things up."""
+    with ModelServer() as running:
+        running.reply("chat", look_up)
+        yield running
+
+
+def agent_of(folder: Path, server: ModelServer, limits: str = "llm_timeout: 30") -> Agent:
+    """Write documents and an agent with these limits, and load it."""
+    if not (folder / "docs").exists():
+        write_documents(folder)
+    file = folder / "agent.yaml"
+    file.write_text(AGENT.format(url=server.url, limits=limits), encoding="utf-8")
+    return create_agent(load_agent(file, environ={}))
+
+
+@pytest.mark.parametrize("kind", ["chat", "embedding"])
+async def test_a_time_limit_of_yaml_is_that_of_turns_tools_and_tests(
+    tmp_path: Path, server: ModelServer, kind: str
+) -> None:
+    """A model or a tool that is slower fails by that setting; with more time the same succeeds."""
+    ready = agent_of(tmp_path, server)
+    await ready.initialize()
+    await ready.close()
+
+    server.fault(Fault(kind=kind, hang=60))
+    hasty = agent_of(tmp_path, server, "llm_timeout: 0.3")
+    await hasty.open_existing()
+    if kind == "chat":
+        with pytest.raises(ProviderTimeoutError, match=r"'agent' within 0\.3 s.*llm_timeout"):
+            await hasty.conversation().ask("Orion?")
+        run = await run_cases(hasty, [Case(name="a", input="Orion?")], Evaluations())
+        assert "execution.llm_timeout" in (run.cases[0].turns[0].error or "")
+    else:
+        turn = await hasty.conversation().ask("Orion?")
+        assert turn.tool_uses[0].failed
+        assert "'embed' within 0.3 s: raise execution.llm_timeout" in turn.tool_uses[0].text
+    await hasty.close()
+
+    server.heal()
+    server.fault(Fault(kind=kind, hang=0.5))
+    patient = agent_of(tmp_path, server)
+    await patient.open_existing()
+    turn = await patient.conversation().ask("Orion?")
+    assert "Ann Lee" in turn.text
+    await patient.close()
+
+
+async def test_the_index_of_an_agent_fails_by_the_same_limit(
+    tmp_path: Path, server: ModelServer
+) -> None:
+    """Before the first question, and saying which call and which setting."""
+    server.fault(Fault(kind="embedding", hang=60))
+    server.fault(Fault(kind="probe", hang=60))
+    hasty = agent_of(tmp_path, server, "llm_timeout: 0.3")
+    with pytest.raises(IndexingError, match=r"within 0\.3 s.*llm_timeout"):
+        await hasty.initialize()
+    await hasty.close()
+
+
+async def test_a_tool_has_a_limit_of_its_own(tmp_path: Path, server: ModelServer) -> None:
+    """``tool_timeout`` ends a call of the tool, and the turn goes on with what it says."""
+    ready = agent_of(tmp_path, server)
+    await ready.initialize()
+    await ready.close()
+    server.fault(Fault(kind="embedding", hang=60))
+    hasty = agent_of(tmp_path, server, "llm_timeout: 30, tool_timeout: 0.3")
+    await hasty.open_existing()
+    turn = await hasty.conversation().ask("Orion?")
+    assert "no result within 0.3 s (execution.tool_timeout)" in turn.text
+    await hasty.close()
+
+
+@pytest.mark.parametrize("key", [None, "", "  ", "${OPENAI_API_KEY}"])
+@pytest.mark.parametrize("command", [("chat", "-m", "Hello"), ("test",)], ids=["chat", "test"])
+def test_a_missing_key_is_told_before_anything_is_read(
+    tmp_path: Path,
+    server: ModelServer,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    command: tuple[str, ...],
+    key: str | None,
+) -> None:
+    """Exit code 2 naming variable and setting; no folder is made, nobody is asked."""
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    if key is not None:
+        monkeypatch.setenv("OPENAI_API_KEY", key)
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    for number in range(200):
+        (docs / f"{number}.txt").write_text(f"Text {number}.", encoding="utf-8")
+    (tmp_path / "agent.yaml").write_text(
+        f'name: a\nmodel: {{provider: openai, name: any, api_base: "{server.url}"}}\n'
+        "tools: [{name: k, source: docs, embedding_model: {provider: embedded}}]\n"
+        "test_cases: [{name: one, input: Hello}]\n",
+        encoding="utf-8",
+    )
+    monkeypatch.chdir(tmp_path)
+    assert main(command) == 2
+    told = capsys.readouterr().err
+    assert "OPENAI_API_KEY" in told
+    assert "agent.yaml:2: model" in told
+    assert not (tmp_path / ".holodeck").exists()
+    assert server.counts.total.calls == 0
+
+
+@pytest.mark.parametrize("command", [("chat", "-m", "Hello"), ("test",)], ids=["chat", "test"])
+def test_a_local_model_wants_no_key(
+    tmp_path: Path,
+    server: ModelServer,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    command: tuple[str, ...],
+) -> None:
+    """Ollama talks and is tested with no variable set at all."""
+    for name in ("OPENAI_API_KEY", "AZURE_OPENAI_API_KEY", "OPENAI_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+    write_documents(tmp_path)
+    (tmp_path / "agent.yaml").write_text(
+        f'name: a\nmodel: {{provider: ollama, name: any, api_base: "{server.root}"}}\n'
+        "tools: [{name: k, source: docs, embedding_model: {provider: embedded}}]\n"
+        "test_cases: [{name: one, input: Hello, ground_truth: Hello, "
+        "evaluations: [{metric: equality}]}]\n",
+        encoding="utf-8",
+    )
+    monkeypatch.chdir(tmp_path)
+    assert main(command) == 0
+    out, err = capsys.readouterr()
+    assert "Hello" in out if command[0] == "chat" else "1 of 1 passed" in out
+    assert "$0.00" in (err if command[0] == "chat" else out)
+
+
+def ask(agent: Agent, question: str) -> str:
+    """Answer one question in a loop of its own."""
+
+    async def turn() -> str:
+        return (await agent.conversation().ask(question)).text
+
+    return asyncio.run(turn())
+
+
+def test_an_agent_outlives_the_loops_that_it_is_used_in(
+    tmp_path: Path, server: ModelServer
+) -> None:
+    """One loop after another, and loops of other threads at the same time."""
+    agent = agent_of(tmp_path, server)
+    asyncio.run(agent.initialize())
+    assert "Ann Lee" in ask(agent, "Orion?")
+    assert "Bob Ray" in ask(agent, "Vega?")
+    answers: dict[str, str] = {}
+
+    def keep(question: str) -> None:
+        answers[question] = ask(agent, question)
+
+    threads = [threading.Thread(target=keep, args=(word,)) for word in ("Orion?", "Vega?")]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert "Ann Lee" in answers["Orion?"]
+    assert "Bob Ray" in answers["Vega?"]
+    asyncio.run(agent.close())
+
+
+async def test_turns_at_once_and_a_cancelled_one_leave_the_agent_usable(
+    tmp_path: Path, server: ModelServer
+) -> None:
+    """Conversations do not mix; one that is cancelled in the middle goes on with the next."""
+    agent = agent_of(tmp_path, server)
+    await agent.initialize()
+    orion, vega = agent.conversation(), agent.conversation()
+    first, second = await asyncio.gather(orion.ask("Orion?"), vega.ask("Vega?"))
+    assert "Ann Lee" in first.text
+    assert "Bob Ray" in second.text
+
+    server.reset_counts()
+    server.pause()
+    cut = asyncio.create_task(orion.ask("Hydra?"))
+    await asyncio.to_thread(server.wait_for, 1, "chat")
+    cut.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await cut
+    server.resume()
+    assert (await orion.ask("Hello again")).text == "Hello again"
+    said = [m["content"] for m in server.requests[-1].body["messages"] if m["role"] == "user"]
+    assert said == ["Orion?", "Hello again"]
+    await agent.close()
