@@ -57,11 +57,14 @@ def find_damage(
             return f"{path} cannot be found ({error.strerror})"
         if found != size:
             return f"{path} has {found:,} bytes, and {size:,} were written"
+        if not by_content:
+            continue
         try:
-            if by_content and _checksum(path) != checksum:
-                return f"{path} holds other bytes than were written"
+            is_whole = _checksum(path) == checksum
         except OSError as error:
             return f"{path} cannot be read ({error.strerror})"
+        if not is_whole:
+            return f"{path} holds other bytes than were written"
     return None
 
 
