@@ -5,16 +5,18 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from bench import communities, estimate, gold, index, query, replies, retrieval
+from bench import communities, estimate, fusion, gold, index, query, replies, retrieval, vector
 
 BENCHES = {
     "estimate": estimate.run,
     "gold": gold.run,
     "replies": replies.run,
     "retrieval": retrieval.run,
+    "fusion": fusion.run,
     "query": query.run,
     "index": index.run,
     "communities": communities.run,
+    "vector": vector.run,
 }
 """Name → function of the folder with data from outside, or None."""
 

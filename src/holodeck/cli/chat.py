@@ -19,6 +19,7 @@ from holodeck.cli.options import (
     chosen_agent,
     refuse_contradiction,
 )
+from holodeck.cli.output import guarded_results
 from holodeck.cli.progress import show_progress
 from holodeck.cli.session import Session
 from holodeck.errors import EmptyQueryError
@@ -51,7 +52,8 @@ def chat(
     loaded = load(session, chosen_agent(agent_option, agent_argument))
     check_talking_agent(loaded)
     with raise_interrupts(), asyncio.Runner() as runner:
-        agent = _prepared(session, loaded, runner, force=force, no_index=no_index)
+        with guarded_results():
+            agent = _prepared(session, loaded, runner, force=force, no_index=no_index)
         try:
             talk = Talk(session, agent, runner, as_json=as_json)
             code = talk.say_once(message) if message is not None else talk.go_on()

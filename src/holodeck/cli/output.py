@@ -6,6 +6,8 @@ import json
 import os
 import re
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, TextIO
 
 import typer
@@ -16,6 +18,7 @@ from holodeck.errors import HolodeckError
 __all__ = [
     "Pieces",
     "ReaderGoneError",
+    "guarded_results",
     "prepare_streams",
     "say",
     "say_error",
@@ -38,16 +41,40 @@ def prepare_streams() -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
+_guarded: TextIO | None = None
+
+
+@contextmanager
+def guarded_results() -> Iterator[None]:
+    """Keep stdout for results: what code of others prints meanwhile goes to stderr.
+
+    Not while a terminal is read, whose line is edited only where stdout is its screen.
+    """
+    global _guarded  # there is one stdout
+    if _guarded is not None:
+        yield
+        return
+    _guarded, sys.stdout = sys.stdout, sys.stderr
+    try:
+        yield
+    finally:
+        _guarded, sys.stdout = None, _guarded
+
+
+def _results() -> TextIO:
+    return _guarded or sys.stdout
+
+
 def show(text: str) -> None:
     """Print a result."""
-    _write_result(_for_terminal(text, sys.stdout) if sys.stdout.isatty() else text)
+    _write_result(_for_terminal(text, _results()) if _results().isatty() else text)
 
 
 class Pieces:
     """A result that is printed while it is still being made."""
 
     def __init__(self) -> None:
-        width = width_of(sys.stdout) if sys.stdout.isatty() else None
+        width = width_of(_results()) if _results().isatty() else None
         self._fitter = None if width is None else Fitter(width)
 
     def show(self, text: str) -> None:
@@ -63,7 +90,7 @@ class Pieces:
 
 def show_json(document: Any) -> None:  # Any: JSON
     """Print the one JSON document of this call."""
-    is_utf8 = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
+    is_utf8 = (_results().encoding or "").lower().replace("-", "") == "utf8"
     _write_result(json.dumps(document, ensure_ascii=not is_utf8, indent=2))
 
 
@@ -90,12 +117,12 @@ def _write_said(text: str) -> None:
 
 def _write_result(text: str, end: str = "\n") -> None:
     try:
-        print(text, end=end, flush=True)  # noqa: T201  # the door to stdout
+        print(text, end=end, file=_results(), flush=True)  # the door to stdout
     except BrokenPipeError as error:
-        _discard(sys.stdout)
+        _discard(_results())
         raise ReaderGoneError from error
     except OSError as error:
-        _discard(sys.stdout)
+        _discard(_results())
         raise HolodeckError(f"the result could not be written: {error.strerror}") from error
 
 

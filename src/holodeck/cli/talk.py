@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from contextlib import aclosing
 from typing import TYPE_CHECKING
 
-from holodeck.cli.output import Pieces, say, say_error, show_json
+from holodeck.cli.output import Pieces, guarded_results, say, say_error, show_json
 from holodeck.cli.session import Session
 from holodeck.cli.transcript import Transcript
 from holodeck.cli.turn_lines import answered_line, called_line, sources_lines, spent_lines
@@ -62,7 +62,7 @@ class Talk:
 
     def say_once(self, message: str) -> int:
         """Say one thing and return the exit code; an error is the caller's."""
-        turn = self._runner.run(self._turn(message))
+        turn = self._run(message)
         if self._as_json:
             show_json(turn_as_json(turn))
         return 0 if turn.stopped is None else FAILED
@@ -133,7 +133,7 @@ class Talk:
     def _answer(self, question: str) -> bool:
         """Answer one question; tell whether that went well."""
         try:
-            turn = self._runner.run(self._turn(question))
+            turn = self._run(question)
         except KeyboardInterrupt:
             self._keep_unanswered(question, "interrupted")
             raise
@@ -157,6 +157,10 @@ class Talk:
         unknown = self._transcript.unknown_prices(spent)
         if unknown:
             self._note(price_hint(unknown))
+
+    def _run(self, question: str) -> Turn:
+        with guarded_results():
+            return self._runner.run(self._turn(question))
 
     async def _turn(self, question: str) -> Turn:
         async with aclosing(self._conversation.stream(question)) as events:

@@ -20,7 +20,8 @@ from holodeck.cli.options import (
     chosen_agent,
     refuse_contradiction,
 )
-from holodeck.cli.output import say_error, show, show_json
+from holodeck.cli.output import guarded_results, say_error, show, show_json
+from holodeck.cli.report_file import chosen_report
 from holodeck.cli.session import Session
 from holodeck.errors import ConfigError, CostLimitError
 
@@ -33,7 +34,6 @@ __all__ = ["test"]
 
 FAILED, EXECUTION, EVALUATION = 1, 3, 4
 SHOWN_PROBLEMS = 20
-FORMATS = {".json": "json", ".md": "markdown", ".xml": "junit"}
 
 
 def test(
@@ -74,9 +74,11 @@ def test(
     as_json: JsonOption = False,
 ) -> None:
     """Run the agent's test cases, after indexing what changed."""
+    from holodeck.lib.test_runner.scores import run_as_json
+
     session: Session = context.obj
     refuse_contradiction(force=force, no_index=no_index)
-    chosen_form = _form(output, form)
+    report = chosen_report(output, form)
     loaded = load(session, chosen_agent(agent_option, agent_argument))
     if max_cost is not None:
         loaded = loaded.costing_at_most(max_cost)
@@ -84,27 +86,21 @@ def test(
     how = How(
         parallel=parallel, force=force, no_index=no_index, is_silent=session.is_quiet or as_json
     )
-    runs = run_variants(session, variants, cases, how)
+    with guarded_results():
+        runs = run_variants(session, variants, cases, how)
+    if not as_json:  # seen also when it cannot be written down
+        _show(runs)
+    if report is not None:
+        report.write(runs)
     if not no_history:
         from holodeck.lib.test_runner.history import keep_run
 
         keep_run(runs, loaded.base_dir)
-    _report(runs, output, chosen_form, as_json=as_json)
+    if as_json:
+        show_json({"runs": [run_as_json(run) for run in runs]})
     code = max(_exit_code(run) for run in runs)
     if code:
         raise typer.Exit(code)
-
-
-def _form(output: Path | None, form: str | None) -> str:
-    from holodeck.lib.test_runner.reporters import REPORTERS
-
-    if form is not None and form not in REPORTERS:
-        raise typer.BadParameter(f"there is no format {form!r}: use {', '.join(REPORTERS)}")
-    if form is not None and output is None:
-        raise typer.BadParameter("--format is for a report: name its file with --output")
-    if output is not None and not output.absolute().parent.is_dir():
-        raise typer.BadParameter(f"{output.parent} is no folder: make it, or name another file")
-    return form or FORMATS.get(output.suffix.lower() if output else "", "json")
 
 
 def _checked(
@@ -134,18 +130,7 @@ def _checked(
     return variants, cases
 
 
-def _report(runs: list[RunResult], output: Path | None, form: str, *, as_json: bool) -> None:
-    from holodeck.lib.test_runner.reporters import write_report
-    from holodeck.lib.test_runner.scores import run_as_json
-
-    if output is not None:
-        try:
-            output.write_text(write_report(form, runs), encoding="utf-8")
-        except OSError as error:
-            raise ConfigError(f"the report cannot be written to {output} ({error})") from error
-    if as_json:
-        show_json({"runs": [run_as_json(run) for run in runs]})
-        return
+def _show(runs: list[RunResult]) -> None:
     for text in tables(runs):
         show(text)
     for run in runs:

@@ -24,7 +24,8 @@ def called_line(event: ToolCalled) -> str:
 def answered_line(use: ToolUse) -> str:
     """Return the line for an answer: what was found, or why nothing."""
     if use.failed:
-        return f"[{use.name}] {_short(use.text.removeprefix(f'{use.name} '))}"
+        why = use.text.removeprefix(f"{use.name} failed: ")
+        return f"[{use.name}] failed: {_short(why)}"
     if use.sources:
         places = list(dict.fromkeys(str(source) for source in use.sources))
         more = f" and {len(places) - 3} more" if len(places) > 3 else ""

@@ -19,9 +19,9 @@ from holodeck.models.config import ModelPrice
 
 __all__ = ["FREE_PROVIDERS", "Kind", "Price", "find_price", "looked_for", "money", "table_date"]
 
-Kind = Literal["chat", "embedding"]
+Kind = Literal["chat", "embedding", "rerank"]
 
-FREE_PROVIDERS = ("embedded", "ollama")
+FREE_PROVIDERS = ("embedded", "ollama", "vllm")
 """Their models run on machines of one's own."""
 
 DEFAULT_MAX_OUTPUT = 16_384
@@ -30,28 +30,32 @@ DEFAULT_MAX_OUTPUT = 16_384
 # gpt-4o-2024-11-20 and gpt-4-0613 are gpt-4o and gpt-4 as they were on a day.
 _DATE = re.compile(r"-(\d{4}-\d{2}-\d{2}|\d{4})$")
 _MILLION = 1_000_000
+_THOUSAND = 1_000
 
 
 @dataclass(frozen=True, kw_only=True)
 class Price:
-    """USD per million tokens.
+    """USD per million tokens, and per call.
 
     Attributes:
         input: Of what is sent or embedded.
         output: Of what is answered.
+        call: USD of a call by itself: of one search unit of a reranker.
         max_output: Tokens of the greatest reply.
     """
 
-    input: float
+    input: float = 0.0
     output: float = 0.0
+    call: float = 0.0
     max_output: int = DEFAULT_MAX_OUTPUT
 
     def of(self, usage: Usage) -> float:
         """Return what a call cost, in USD."""
-        return (usage.input_tokens * self.input + usage.output_tokens * self.output) / _MILLION
+        tokens = usage.input_tokens * self.input + usage.output_tokens * self.output
+        return self.call + tokens / _MILLION
 
 
-FREE = Price(input=0.0)
+FREE = Price()
 
 
 def find_price(
@@ -83,7 +87,9 @@ def looked_for(provider: str, name: str, deployment: str | None = None) -> tuple
 
 
 def _own(given: ModelPrice, kind: Kind, known: Price | None) -> Price | None:
-    if kind == "chat" and given.output is None:
+    if kind == "rerank":
+        return None if given.search is None else Price(call=given.search / _THOUSAND)
+    if given.input is None or (kind == "chat" and given.output is None):
         return None  # half a price is none
     fallback = DEFAULT_MAX_OUTPUT if known is None else known.max_output
     return Price(
@@ -98,6 +104,8 @@ def _in_table(provider: str, name: str, kind: Kind) -> Price | None:
         return None
     if kind == "embedding":
         return Price(input=row)
+    if kind == "rerank":
+        return Price(call=row / _THOUSAND)
     sent, answered, max_output = row
     return Price(input=sent, output=answered, max_output=max_output)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import errno
 import logging
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, AsyncExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -30,7 +30,12 @@ from holodeck.lib.providers.embedding_cache import CachedEmbedder
 from holodeck.lib.providers.probes import probe_chat, probe_embedder
 from holodeck.lib.providers.reply_keys import reply_key
 from holodeck.lib.providers.reply_store import ModelReplies, ReplyStore, noting_keys
-from holodeck.lib.providers.rerankers import check_reranker, open_reranker
+from holodeck.lib.providers.rerankers import (
+    check_reranker,
+    open_reranker,
+    reranker_name,
+    reranker_price,
+)
 from holodeck.lib.providers.wrappers import wrap_chat, wrap_embedder
 from holodeck.lib.resolution import ResolvedTool, resolve_tool
 from holodeck.lib.unused_settings import refuse_unused_settings, server_problem
@@ -229,16 +234,32 @@ class Resources:
         Raises:
             ConfigError: There is a cap, and nobody knows the model's price.
         """
-        if self._execution.max_cost is None or self.price(settings, kind) is not None:
-            return
-        names = looked_for(settings.provider, settings.name or "", settings.deployment_name)
-        needs = "" if kind == "embedding" else ", output: …"
-        raise ConfigError(
-            f"max_cost cannot hold: the price of {settings.provider} model {settings.name!r} is "
-            f"not known. Give it as 'execution.prices: {{{names[-1]}: {{input: …{needs}}}}}' in "
-            "USD per million tokens, or remove max_cost",
-            field=where,
-        )
+        if self._execution.max_cost is not None and self.price(settings, kind) is None:
+            needs = "" if kind == "embedding" else ", output: …"
+            raise _unpriced(
+                looked_for(settings.provider, settings.name or "", settings.deployment_name),
+                f"{settings.provider} model {settings.name!r}",
+                f"input: …{needs}",
+                "million tokens",
+                where,
+            )
+
+    def require_reranker_price(self, settings: RerankerConfig) -> None:
+        """Find out whether a cost cap, where there is one, can hold for a reranker.
+
+        Raises:
+            ConfigError: As for ``require_price``.
+        """
+        price = reranker_price(settings, self._execution)
+        if self._execution.max_cost is not None and price is None:
+            name = reranker_name(settings)
+            raise _unpriced(
+                looked_for(settings.provider, name),
+                f"{settings.provider} model {name!r}",
+                "search: …",
+                "thousand search units",
+                "reranker",
+            )
 
     def chat(self, settings: ModelSettings, where: str) -> ChatModel:
         """Return the language model; the same one for equal settings.
@@ -299,7 +320,9 @@ class Resources:
             ConfigError: Its key or its package is missing.
         """
         if settings not in self._rerankers:
-            self._rerankers[settings] = open_reranker(settings, self._execution, self._environ)
+            self._rerankers[settings] = open_reranker(
+                settings, self._execution, self._environ, self.meter
+            )
         return self._rerankers[settings]
 
     def check_reranker(self, settings: RerankerConfig) -> None:
@@ -434,3 +457,11 @@ class Resources:
     def _variable(self, name: str | None) -> str | None:
         value = "" if name is None else self._environ.get(name, "")
         return value.strip() or None
+
+
+def _unpriced(names: Sequence[str], model: str, needs: str, unit: str, where: str) -> ConfigError:
+    return ConfigError(
+        f"max_cost cannot hold: the price of {model} is not known. Give it as "
+        f"'execution.prices: {{{names[-1]}: {{{needs}}}}}' in USD per {unit}, or remove max_cost",
+        field=where,
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import ConfigDict, Field, model_validator
 
 from holodeck.models.base import StrictModel
 from holodeck.models.texts import Line
@@ -14,13 +14,24 @@ __all__ = ["ExecutionConfig", "ModelPrice"]
 
 
 class ModelPrice(StrictModel):
-    """What a model costs, in USD per million tokens."""
+    """What a model costs, in USD per million tokens; a reranker by its searches."""
 
-    input: float = Field(ge=0, description="USD per million tokens of what is sent or embedded")
+    model_config = ConfigDict(
+        json_schema_extra={"oneOf": [{"required": ["input"]}, {"required": ["search"]}]}
+    )
+
+    input: float | None = Field(
+        default=None, ge=0, description="USD per million tokens of what is sent or embedded"
+    )
     output: float | None = Field(
         default=None,
         ge=0,
         description="USD per million tokens of what is answered; an embedding model has none",
+    )
+    search: float | None = Field(
+        default=None,
+        ge=0,
+        description="USD per thousand search units of a reranker; it has no other price",
     )
     max_output: int | None = Field(
         default=None,
@@ -30,6 +41,15 @@ class ModelPrice(StrictModel):
             "settings have no max_tokens; default: the price table's, else 16384"
         ),
     )
+
+    @model_validator(mode="after")
+    def _is_a_price(self) -> ModelPrice:
+        if (self.input is None) == (self.search is None):
+            raise ValueError(
+                "a price is {input: …, output: …} of a language model, {input: …} of an embedding "
+                "model or {search: …} of a reranker: give one of them"
+            )
+        return self
 
 
 LONGEST = 31_536_000.0

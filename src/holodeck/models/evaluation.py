@@ -9,6 +9,7 @@ from pydantic import Field, field_validator, model_validator
 
 from holodeck.models.base import StrictModel
 from holodeck.models.llm import LLMProvider
+from holodeck.models.texts import Line, Prose
 
 __all__ = ["JUDGED", "YES_OR_NO", "Evaluations", "Metric", "MetricName"]
 
@@ -60,7 +61,7 @@ class Metric(StrictModel):
             "contains, regex, equality, numeric and expected_tools must then hold"
         ),
     )
-    values: tuple[str, ...] | None = Field(
+    values: tuple[Prose, ...] | None = Field(
         default=None,
         min_length=1,
         description="What the answer must contain, all of it; default: the ground truth",
@@ -72,11 +73,11 @@ class Metric(StrictModel):
     tolerance: float = Field(
         default=0.0, ge=0.0, description="How far the number may be from that of the ground truth"
     )
-    criteria: str | None = Field(
-        default=None, min_length=1, description="What a judge model must look at, in words"
+    criteria: Prose | None = Field(
+        default=None, description="What a judge model must look at, in words"
     )
-    name: str | None = Field(
-        default=None, min_length=1, description="Name of the criteria in reports; default: geval"
+    name: Line | None = Field(
+        default=None, description="Name of the criteria in reports; default: geval"
     )
 
     @property

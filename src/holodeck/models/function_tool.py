@@ -7,6 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from holodeck.models.base import StrictModel
+from holodeck.models.texts import Prose
 
 __all__ = ["FunctionTool"]
 
@@ -21,9 +22,8 @@ class FunctionTool(StrictModel):
         description="Name of the tool: what a model calls; letters, digits, '-' and '_'",
     )
     type: Literal["function"] = Field(description="Kind of tool")
-    description: str | None = Field(
+    description: Prose | None = Field(
         default=None,
-        min_length=1,
         description="What the tool is good for; default: the function's docstring",
     )
     function: str = Field(

@@ -8,6 +8,7 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from holodeck.models.base import StrictModel
 from holodeck.models.evaluation import Metric
+from holodeck.models.texts import Line, Prose
 
 __all__ = ["Case", "CaseFile", "CaseTurn", "ExpectedTool"]
 
@@ -15,7 +16,7 @@ __all__ = ["Case", "CaseFile", "CaseTurn", "ExpectedTool"]
 class ExpectedTool(StrictModel):
     """A tool that must be called."""
 
-    name: str = Field(min_length=1, description="Name of the tool in this file")
+    name: Line = Field(description="Name of the tool in this file")
     arguments: dict[str, Any] | None = Field(
         default=None,
         description="Arguments that one of the calls must have had; further ones do not matter",
@@ -32,8 +33,8 @@ def _as_block(value: Any) -> Any:  # Any: what YAML holds
 class _Expected(StrictModel):
     """What is expected of one answer."""
 
-    ground_truth: str | None = Field(
-        default=None, min_length=1, description="A right answer, for the metrics that compare"
+    ground_truth: Prose | None = Field(
+        default=None, description="A right answer, for the metrics that compare"
     )
     expected_tools: (
         tuple[
@@ -51,7 +52,7 @@ class _Expected(StrictModel):
             "list: none at all"
         ),
     )
-    expected_sources: tuple[str, ...] | None = Field(
+    expected_sources: tuple[Line, ...] | None = Field(
         default=None,
         min_length=1,
         description="Files that the tools must find, relative to the source ('log.pdf, page 2')",
@@ -64,14 +65,14 @@ class _Expected(StrictModel):
 class CaseTurn(_Expected):
     """One question of a conversation."""
 
-    input: str = Field(min_length=1, description="What the agent is asked")
+    input: Prose = Field(description="What the agent is asked")
 
 
 class Case(_Expected):
     """A test case: one question, or a conversation of several."""
 
-    name: str = Field(min_length=1, description="Name of the case in reports")
-    input: str | None = Field(default=None, min_length=1, description="What the agent is asked")
+    name: Line = Field(description="Name of the case in reports")
+    input: Prose | None = Field(default=None, description="What the agent is asked")
     turns: tuple[CaseTurn, ...] | None = Field(
         default=None, min_length=1, description="A conversation, in place of 'input'"
     )

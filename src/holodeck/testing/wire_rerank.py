@@ -10,6 +10,7 @@ from holodeck.testing.replies import Scores, ServerRequest
 __all__ = ["rerank_body", "shared_words"]
 
 _WORD = re.compile(r"\w+")
+_PASSAGES_OF_A_UNIT = 100
 
 
 def shared_words(request: ServerRequest) -> list[float]:
@@ -25,4 +26,6 @@ def rerank_body(scores: Scores) -> dict[str, Any]:  # Any: JSON
     """Return the answer, best first, as the vendors write it."""
     order = sorted(range(len(scores)), key=lambda number: -scores[number])
     results = [{"index": number, "relevance_score": scores[number]} for number in order]
-    return {"id": "rerank-1", "results": results}
+    units = -(-len(scores) // _PASSAGES_OF_A_UNIT)
+    meta = {"billed_units": {"search_units": units}}  # Cohere's; vLLM's clients pass it over
+    return {"id": "rerank-1", "results": results, "meta": meta}

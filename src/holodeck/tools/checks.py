@@ -73,7 +73,10 @@ def _problems(
     yield from _caught(where, resources.check, resolved.embedding, where)
     yield from _caught(where, resources.require_price, resolved.embedding, "embedding", where)
     if tool.rerank:
-        yield from _caught("reranker", resources.check_reranker, tool.reranker or RerankerConfig())
+        reranker = tool.reranker or RerankerConfig()
+        yield from _caught("reranker", resources.check_reranker, reranker)
+        if is_asked:
+            yield from _caught("reranker", resources.require_reranker_price, reranker)
 
 
 def _caught(

@@ -34,7 +34,11 @@ tools:
 SUMS = '''\
 def add(first: int, second: int) -> int:
     """Add two whole numbers."""
+    print("adding")
     return first + second
+
+
+print("loaded")
 '''
 
 
@@ -48,7 +52,9 @@ def answer(request: ServerRequest) -> str | Reply:
         arguments = json.dumps({"query": question})
         return Reply(tool_calls=(ToolCall(id="c1", name="knowledge", arguments=arguments),))
     if "sum" in question:
-        arguments = json.dumps({"first": "one"})
+        arguments = json.dumps(
+            {"first": 1, "second": 2} if "right" in question else {"first": "one"}
+        )
         return Reply(tool_calls=(ToolCall(id="c1", name="add", arguments=arguments),))
     return f"You said: {question}"
 
@@ -119,6 +125,16 @@ def test_one_message_prints_the_answer_alone(project: Path) -> None:
     said = chat(project, "-m", "Hello")
     assert (said.returncode, said.stdout) == (0, "You said: Hello\n")
     assert (project / ".holodeck" / "vectorstore" / "knowledge" / "index.meta").is_file()
+
+
+def test_what_a_function_prints_is_no_answer(project: Path) -> None:
+    """Neither its module nor itself gets into stdout, as JSON or as words."""
+    said = chat(project, "-m", "right sum?")
+    assert said.stdout == "The tool says: 3\n"
+    assert "loaded\n" in said.stderr
+    assert "adding\n" in said.stderr
+    one = json.loads(chat(project, "-m", "right sum?", "--json").stdout)
+    assert one["text"] == "The tool says: 3"
 
 
 @pytest.mark.heavy

@@ -174,13 +174,13 @@ def test_the_judge_is_the_one_that_yaml_names(server: ModelServer, capsys: Captu
     [
         (["--output", "report.md"], "# reader"),
         (["--output", "report.txt", "--format", "junit"], "<?xml"),
-        (["--output", "report.txt"], "{"),
+        (["--output", "report.txt", "--format", "json"], "{"),
     ],
 )
 def test_a_report_has_the_form_that_is_asked_for(
     words: list[str], begins: str, server: ModelServer, folder: Path
 ) -> None:
-    """By ``--format``, else by the file's ending, else JSON."""
+    """By ``--format``, else by the file's ending."""
     assert main(["test", *words, "--no-history"]) == 0
 
     assert (folder / words[1]).read_text("utf-8").startswith(begins)
@@ -192,6 +192,14 @@ def test_a_report_has_the_form_that_is_asked_for(
         ["--format", "junit"],
         ["--output", "report", "--format", "pdf"],
         ["--output", "nowhere/report.md"],
+        ["--output", "report.html"],
+        ["--output", "."],
+        ["--output", "agent.yaml"],
+        ["--max-cost", "0"],
+        ["--limit", "0"],
+        ["--parallel", "0"],
+        ["--compare", "=x"],
+        ["--compare", "name=x"],
         ["--force", "--no-index"],
     ],
 )

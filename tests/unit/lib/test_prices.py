@@ -139,3 +139,25 @@ def test_the_table_says_of_which_day_it_is() -> None:
 def test_money_is_said_as_finely_as_it_matters(dollars: float, said: str) -> None:
     """An amount that is not zero never reads as zero."""
     assert money(dollars) == said
+
+
+def test_a_reranker_is_paid_by_its_searches() -> None:
+    """USD per thousand search units; unknown is unknown, and a server of one's own is free."""
+    price = find_price("cohere", "rerank-v3.5", "rerank")
+    own = {"mine": ModelPrice(search=5.0), "tokens": ModelPrice(input=5.0)}
+
+    assert price is not None
+    assert price.of(USAGE) - price.of(Usage()) == 0
+    assert price.of(Usage()) == pytest.approx(0.002)
+    assert find_price("cohere", "rerank-v9", "rerank") is None
+    assert find_price("vllm", "any", "rerank") == Price()
+    assert find_price("cohere", "mine", "rerank", own=own) == Price(call=0.005)
+    assert find_price("cohere", "tokens", "rerank", own=own) is None
+    assert find_price("openai", "mine", "embedding", own=own) is None
+
+
+@pytest.mark.parametrize("given", [{}, {"input": 1.0, "search": 1.0}, {"output": 1.0}])
+def test_a_price_is_of_one_kind_of_model(given: dict[str, float]) -> None:
+    """What is no price, or two, is refused with the three there are."""
+    with pytest.raises(ValueError, match=r"\{search: …\} of a reranker"):
+        ModelPrice.model_validate(given)

@@ -18,6 +18,9 @@ BLOCK = 1 << 14
 """Bytes with one checksum: a row is read for the price of this many."""
 
 
+_TO_CHECK = b"\x01"
+
+
 class DamagedArraysError(Exception):
     """A block is not as it was written: derive the arrays again."""
 
@@ -40,7 +43,10 @@ class CheckedArrays(Arrays):
         self._arrays = arrays
         self._expected = checksums or {}
         # Two threads may check a block twice, which changes nothing.
-        self._unread = {name: np.ones(len(each), np.bool_) for name, each in self._expected.items()}
+        # One byte for each block that is still to be checked: bytes are looked through fastest.
+        self._unread = {
+            name: bytearray(_TO_CHECK * len(each)) for name, each in self._expected.items()
+        }
         self._path = path
 
     @classmethod
@@ -88,10 +94,14 @@ class CheckedArrays(Arrays):
             DamagedArraysError: They are not as they were written.
         """
         array = self._arrays[name]
-        if name in self._expected and stop > start:
-            size = array.itemsize * int(np.prod(array.shape[1:]))
-            first, last = start * size // BLOCK, (stop * size - 1) // BLOCK + 1
-            self._check(name, first + np.flatnonzero(self._unread[name][first:last]))
+        unread = self._unread.get(name)
+        if unread is not None and stop > start:
+            size = array.strides[0]
+            end = (stop * size - 1) // BLOCK + 1
+            block = unread.find(_TO_CHECK, start * size // BLOCK, end)
+            while block >= 0:
+                self._check(name, block)
+                block = unread.find(_TO_CHECK, block + 1, end)
         return array[start:stop]
 
     def rows(self, name: str, rows: NDArray[np.integer]) -> NDArray[Any]:
@@ -112,20 +122,20 @@ class CheckedArrays(Arrays):
         """
         if name not in self._expected or not len(rows):
             return
-        array, unread = self._arrays[name], self._unread[name]
-        size = array.itemsize * int(np.prod(array.shape[1:]))
+        unread = np.frombuffer(self._unread[name], dtype=np.bool_)
+        size = self._arrays[name].strides[0]
         starts = np.asarray(rows, dtype=np.int64) * size
-        first, last = starts // BLOCK, (starts + max(size, 1) - 1) // BLOCK
+        first, last = starts // BLOCK, (starts + size - 1) // BLOCK
         for step in range(int((last - first).max()) + 1):
             blocks = np.minimum(first + step, last)
-            self._check(name, np.unique(blocks[unread[blocks]]))
+            for block in np.unique(blocks[unread[blocks]]).tolist():
+                self._check(name, block)
 
-    def _check(self, name: str, blocks: NDArray[np.integer]) -> None:
+    def _check(self, name: str, block: int) -> None:
         content = self._arrays[name].reshape(-1).view(np.uint8).data
-        expected = self._expected[name]
-        for block in blocks.tolist():
-            if zlib.crc32(content[block * BLOCK : (block + 1) * BLOCK]) != expected[block]:
-                raise DamagedArraysError(
-                    f"{self._path} holds other bytes of {name!r} than were written"
-                )
-            self._unread[name][block] = False
+        piece = content[block * BLOCK : (block + 1) * BLOCK]
+        if zlib.crc32(piece) != self._expected[name][block]:
+            raise DamagedArraysError(
+                f"{self._path} holds other bytes of {name!r} than were written"
+            )
+        self._unread[name][block] = 0

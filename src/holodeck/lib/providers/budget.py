@@ -8,10 +8,10 @@ cap; when none is in flight and the next could still pass it, the work stops.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from holodeck.errors import ConfigError, CostLimitError, ProviderTimeoutError
 from holodeck.lib.contracts import ChatDelta, ChatModel, ChatReply, ChatRequest, Embedder, Usage
@@ -24,7 +24,16 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["Budget", "Capped", "CappedEmbedder", "capped", "greatest_usage", "left_of_cap"]
+__all__ = [
+    "Budget",
+    "Capped",
+    "CappedEmbedder",
+    "capped",
+    "greatest_usage",
+    "left_of_cap",
+    "reserved",
+    "with_spare",
+]
 
 GO_ON = (
     "What was paid for is kept: run 'holodeck index' again to go on, with a higher --max-cost (or "
@@ -136,12 +145,50 @@ def greatest_usage(request: ChatRequest, price: Price) -> Usage:
     around = _MESSAGE_TOKENS * (len(request.messages) + len(request.tools))
     prompt = prompt_tokens(request) + around
     return Usage(
-        input_tokens=_with_spare(prompt), output_tokens=request.max_tokens or price.max_output
+        input_tokens=with_spare(prompt), output_tokens=request.max_tokens or price.max_output
     )
 
 
-def _with_spare(tokens: int) -> int:
+def with_spare(tokens: int) -> int:
+    """Return the most tokens that a model may count of a text that we count so many of."""
     return round(tokens * (1 + _SPARE_SHARE)) + 1
+
+
+class PricedModel(Protocol):
+    """What a message says of a model."""
+
+    provider: str
+    name: str
+
+
+@asynccontextmanager
+async def reserved(
+    price: Price | None, greatest: Callable[[Price], float], model: PricedModel, where: str
+) -> AsyncIterator[_Receipt]:
+    """Hold the greatest price of a call while it is made, if whoever calls has a budget.
+
+    Args:
+        price: Of the model; with a budget an unknown one is an error.
+        greatest: Says the most that the call may cost.
+        model: For messages.
+        where: The setting that chose the model, for messages.
+
+    Raises:
+        ConfigError: Nobody knows the price.
+        CostLimitError: The call could pass the budget.
+    """
+    budget = _BUDGET.get()
+    if budget is None:
+        yield _Receipt()
+        return
+    if price is None:
+        raise ConfigError(
+            f"max_cost cannot hold: the price of {model.provider} model {model.name!r} ({where}) "
+            "is not known; give it under execution.prices",
+            field="execution.max_cost",
+        )
+    async with budget.reserve(greatest(price)) as receipt:
+        yield receipt
 
 
 class Capped(ChatModel):
@@ -162,32 +209,32 @@ class Capped(ChatModel):
 
     async def complete(self, request: ChatRequest) -> ChatReply:
         """Answer the request, if its greatest price fits."""
-        budget = _BUDGET.get()
-        if budget is None:
-            return await self._model.complete(request)
-        price = _known(self._price, self, self._where)
-        async with budget.reserve(price.of(greatest_usage(request, price))) as receipt:
+        async with self._reserved(request) as receipt:
             reply = await self._model.complete(request)
-            receipt.cost = price.of(used(request, reply))
+            receipt.cost = self._cost(request, reply)
             return reply
 
     async def stream(self, request: ChatRequest) -> AsyncIterator[ChatDelta]:
         """Answer piece by piece, if the greatest price fits."""
-        budget = _BUDGET.get()
-        if budget is None:
-            async with closing_stream(self._model.stream(request)) as deltas:
-                async for delta in deltas:
-                    yield delta
-            return
-        price = _known(self._price, self, self._where)
         async with (
-            budget.reserve(price.of(greatest_usage(request, price))) as receipt,
+            self._reserved(request) as receipt,
             closing_stream(self._model.stream(request)) as deltas,
         ):
             async for delta in deltas:
                 if delta.reply is not None:
-                    receipt.cost = price.of(used(request, delta.reply))
+                    receipt.cost = self._cost(request, delta.reply)
                 yield delta
+
+    def _reserved(self, request: ChatRequest) -> AbstractAsyncContextManager[_Receipt]:
+        return reserved(
+            self._price,
+            lambda price: price.of(greatest_usage(request, price)),
+            self._model,
+            self._where,
+        )
+
+    def _cost(self, request: ChatRequest, reply: ChatReply) -> float:
+        return 0.0 if self._price is None else self._price.of(used(request, reply))
 
     def expect(self, prompt_tokens: int, answer_tokens: int | None = None) -> None:
         """Tell the model."""
@@ -210,27 +257,18 @@ class CappedEmbedder(Embedder):
 
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return one row per text, if the price fits."""
-        budget = _BUDGET.get()
-        if budget is None:
+        if _BUDGET.get() is None:  # nobody need count
             return await self._embedder.embed(texts)
-        price = _known(self._price, self, self._where)
         tokens = sum(count_tokens(text) for text in texts)
-        amount = price.of(Usage(input_tokens=_with_spare(tokens)))
-        async with budget.reserve(amount) as receipt:
+        most = Usage(input_tokens=with_spare(tokens))
+        async with reserved(
+            self._price, lambda price: price.of(most), self._embedder, self._where
+        ) as receipt:
             vectors = await self._embedder.embed(texts)
-            receipt.cost = price.of(Usage(input_tokens=tokens))
+            if self._price is not None:
+                receipt.cost = self._price.of(Usage(input_tokens=tokens))
             return vectors
 
     async def close(self) -> None:
         """Close the embedder."""
         await self._embedder.close()
-
-
-def _known(price: Price | None, model: ChatModel | Embedder, where: str) -> Price:
-    if price is None:
-        raise ConfigError(
-            f"max_cost cannot hold: the price of {model.provider} model {model.name!r} ({where}) "
-            "is not known; give it under execution.prices",
-            field="execution.max_cost",
-        )
-    return price

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from holodeck.lib.meter import Meter
     from holodeck.lib.providers.access import ModelAccess
 
 __all__ = ["WordReranker"]
@@ -37,7 +38,7 @@ class WordReranker(Reranker):
 
     provider = "embedded"
 
-    def __init__(self, access: ModelAccess) -> None:
+    def __init__(self, access: ModelAccess, _meter: Meter | None = None) -> None:
         self.name = access.name
 
     async def rerank(self, question: str, candidates: Sequence[Candidate]) -> list[float]:

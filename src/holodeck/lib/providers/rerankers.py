@@ -11,13 +11,22 @@ from pydantic import SecretStr
 from holodeck.lib.contracts import Reranker
 from holodeck.lib.extras import require_extra
 from holodeck.lib.imports import load_object
+from holodeck.lib.meter import Meter
+from holodeck.lib.prices import Price, find_price
 from holodeck.lib.providers.access import ModelAccess, find_key
 
 if TYPE_CHECKING:
     from holodeck.models.config import ExecutionConfig
     from holodeck.models.reranker import RerankerConfig, RerankerName
 
-__all__ = ["RERANKER_TABLE", "RerankerRow", "check_reranker", "open_reranker"]
+__all__ = [
+    "RERANKER_TABLE",
+    "RerankerRow",
+    "check_reranker",
+    "open_reranker",
+    "reranker_name",
+    "reranker_price",
+]
 
 WHERE = "reranker"
 
@@ -27,7 +36,7 @@ class RerankerRow:
     """What there is to know of a reranker before its module is imported.
 
     Attributes:
-        reranker: ``module:Class`` of its ``Reranker``; called with ``ModelAccess``.
+        reranker: ``module:Class`` of its ``Reranker``; called with ``ModelAccess`` and a meter.
         default: Model when YAML names none.
         key_variable: Environment variable of the API key; ``None`` where none is needed.
         extra: The extra that brings its packages.
@@ -67,10 +76,24 @@ def check_reranker(settings: RerankerConfig, environ: Mapping[str, str]) -> None
     _key(settings, row, environ)
 
 
+def reranker_name(settings: RerankerConfig) -> str:
+    """Return the name of the model."""
+    return settings.name or RERANKER_TABLE[settings.provider].default
+
+
+def reranker_price(settings: RerankerConfig, execution: ExecutionConfig) -> Price | None:
+    """Return what a search unit costs; ``None``: nobody knows."""
+    name = reranker_name(settings)
+    return find_price(settings.provider, name, "rerank", own=execution.prices)
+
+
 def open_reranker(
-    settings: RerankerConfig, execution: ExecutionConfig, environ: Mapping[str, str]
+    settings: RerankerConfig,
+    execution: ExecutionConfig,
+    environ: Mapping[str, str],
+    meter: Meter,
 ) -> Reranker:
-    """Return the reranker.
+    """Return the reranker; what is paid for is counted in the meter.
 
     Raises:
         ConfigError: As for ``check_reranker``.
@@ -79,15 +102,16 @@ def open_reranker(
     row = RERANKER_TABLE[settings.provider]
     access = ModelAccess(
         provider=settings.provider,
-        name=settings.name or row.default,
+        name=reranker_name(settings),
         api_key=_key(settings, row, environ),
         api_base=settings.api_base,
         timeout=execution.llm_timeout,
         max_retries=execution.max_retries,
         retry_budget=execution.retry_budget,
         where=WHERE,
+        price=reranker_price(settings, execution),
     )
-    reranker: Reranker = load_object(row.reranker)(access)
+    reranker: Reranker = load_object(row.reranker)(access, meter)
     return reranker
 
 

@@ -63,6 +63,11 @@ class AgentTool(ABC):
                 return await self._call(given)
         except ValidationError as error:
             why = f"{problems_in(error, 'arguments')}: call it again with that mended"
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if task is None or task.cancelling():
+                raise
+            why = "its work was cancelled"  # by itself: nobody cancelled the turn
         except CostLimitError:
             raise  # not of this tool: nothing more may be asked
         except HolodeckError as error:

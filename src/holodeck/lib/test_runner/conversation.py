@@ -72,7 +72,11 @@ class Conversation(ABC):
         """What the turn that began last took so far, also one that failed or was cancelled."""
         return summed([*self.agent_meter.rows(), *self._tools_spent])
 
-    async def _use(self, tool: AgentTool, arguments: Mapping[str, Any]) -> ToolUse:  # Any: JSON
+    async def _use(
+        self,
+        tool: AgentTool,
+        arguments: Mapping[str, Any] | str,  # Any: JSON
+    ) -> ToolUse:
         """Call a tool, and keep account of what it asks of models of its own."""
         began = time.monotonic()
         spent = self._tools_spent

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -11,6 +12,7 @@ from holodeck.errors import ConfigError, CostLimitError, HolodeckError
 from holodeck.lib.extras import require_extra
 from holodeck.lib.meter import accounted
 from holodeck.lib.test_runner.metrics import METRIC_EXTRAS, NEEDS_GROUND_TRUTH, measure
+from holodeck.lib.test_runner.metrics.text import holds_number
 from holodeck.lib.test_runner.scores import CaseResult, RunResult, Sample, Score, TurnResult
 from holodeck.models.evaluation import JUDGED, Evaluations, Metric
 from holodeck.models.test_case import Case, CaseTurn
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
     from holodeck.lib.test_runner.judge import Judge
 
 __all__ = ["CaseListener", "find_case_problems", "metrics_of", "needs_judge", "run_cases"]
+
+logger = logging.getLogger(__name__)
 
 CaseListener = Callable[[CaseResult], None]
 
@@ -65,6 +69,11 @@ def find_case_problems(case: Case, evaluations: Evaluations, tools: Sequence[str
                 problems.append(
                     f"metric: {metric.metric} has nothing to compare with: write "
                     f"{_what_it_needs(metric)}, or remove the metric"
+                )
+            if metric.metric == "numeric" and not holds_number(turn.ground_truth or "0"):
+                problems.append(
+                    "metric: numeric compares numbers, and the ground_truth holds none: write one, "
+                    "or use another metric"
                 )
             if metric.metric in METRIC_EXTRAS:
                 try:
@@ -166,6 +175,10 @@ async def _run_turn(
         return replace(result, cut=str(error), spent=conversation.last_spent)
     except HolodeckError as error:
         return replace(result, error=str(error), spent=conversation.last_spent)
+    except Exception as error:  # the other cases are worth their verdicts all the same
+        logger.warning("test case failed unexpectedly", exc_info=True)
+        why = f"unexpected {type(error).__name__}: {error}"
+        return replace(result, error=why, spent=conversation.last_spent)
     if turn.stopped is not None:
         return replace(result, error=turn.stopped, spent=turn.spent)
     return await _judged(replace(result, turn=turn, spent=turn.spent), expected, evaluations, judge)

@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 import ast
-import asyncio
-import importlib.util
+import importlib
 import inspect
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
+from types import ModuleType
 from typing import Any, cast
 
 from pydantic import PydanticUserError, TypeAdapter
 from pydantic_core import ArgsKwargs, to_json
 
 from holodeck.errors import ConfigError
+from holodeck.lib.documents import content_id
 from holodeck.lib.test_runner.agent_tools import AgentTool, JsonObject, without_titles
+from holodeck.lib.test_runner.left_behind import in_thread_of_its_own
 from holodeck.lib.test_runner.turns import ToolUse
 from holodeck.models.function_tool import FunctionTool
 
-__all__ = ["PythonFunction", "find_function_problem"]
+__all__ = ["LONGEST_TEXT", "PythonFunction", "find_function_problem"]
+
+LONGEST_TEXT = 100_000
+"""Characters of a result that a model is shown; what is longer would fill its context."""
 
 
 class PythonFunction(AgentTool):
@@ -61,8 +67,16 @@ class PythonFunction(AgentTool):
         if inspect.iscoroutinefunction(self._function):
             found = await self._adapter.validate_python(work)
         else:
-            found = await asyncio.to_thread(self._adapter.validate_python, work)
+            found = await in_thread_of_its_own(partial(self._work, work))
+        if inspect.isawaitable(found):  # a plain function may hand one on
+            found = await found
+        if inspect.isasyncgen(found):
+            found = [each async for each in found]
         return ToolUse(name=self.name, arguments=arguments, text=_as_text(found))
+
+    def _work(self, arguments: ArgsKwargs) -> Any:  # Any: what a function returns
+        found = self._adapter.validate_python(arguments)
+        return list(found) if inspect.isgenerator(found) else found
 
 
 def find_function_problem(config: FunctionTool, base_dir: Path) -> str | None:
@@ -86,13 +100,11 @@ def _bound_names(node: ast.stmt) -> Iterator[str]:
     match node:
         case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
             yield node.name
-        case ast.Assign():
-            yield from (target.id for target in node.targets if isinstance(target, ast.Name))
-        case ast.AnnAssign(target=ast.Name(id=name)):
-            yield name
+        case ast.Assign() | ast.AnnAssign():
+            yield from (each.id for each in ast.walk(node) if isinstance(each, ast.Name))
         case ast.Import() | ast.ImportFrom():
             yield from (alias.asname or alias.name for alias in node.names)
-        case ast.If() | ast.Try():
+        case ast.If() | ast.Try() | ast.TryStar() | ast.With() | ast.For() | ast.Match():
             yield "*"  # what is bound there depends on the run
 
 
@@ -111,37 +123,38 @@ def _load(config: FunctionTool, base_dir: Path) -> Callable[..., Any]:  # Any: t
         raise ConfigError(problem, field="function")
     module_name, _, name = config.function.partition(":")
     try:
-        with _importable(base_dir):
-            module = _import(module_name, _file_of(config, base_dir))
-    except Exception as error:  # the user's module may raise anything
+        module = _import(module_name, base_dir.resolve())
+    except (Exception, SystemExit) as error:  # the user's module may raise anything
         raise ConfigError(
             f"module {module_name!r} cannot be imported ({type(error).__name__}: {error})",
             field="function",
         ) from error
     function = getattr(module, name, None)
-    if not callable(function):
+    if not callable(function) or isinstance(function, type):
         raise ConfigError(
             f"{config.function!r} is not a function: name one after the colon", field="function"
         )
-    return function  # type: ignore[no-any-return]  # callable() tells no more
+    is_object = not inspect.isroutine(function) and not isinstance(function, partial)
+    return function.__call__ if is_object else function  # type: ignore[no-any-return]  # callable() tells no more
 
 
-def _import(name: str, file: Path | None) -> Any:  # Any: a module
-    """Import the file under a name of its own, so that no installed module is in its way."""
-    own_name = f"holodeck_agent_functions.{abs(hash(file))}.{name}".replace(".", "_")
-    assert file is not None
-    spec = importlib.util.spec_from_file_location(own_name, file)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[own_name] = module  # dataclasses and pydantic look their module up
-    spec.loader.exec_module(module)
-    return module
+def _import(name: str, folder: Path) -> ModuleType:
+    """Import a module of the folder below a name of its own: no installed one is in its way."""
+    root = f"holodeck_agent_{content_id(str(folder))[:12]}"
+    if root not in sys.modules:
+        package = ModuleType(root)
+        package.__path__ = [str(folder)]
+        sys.modules[root] = package
+        # The last place is for what functions import of their neighbours while they work.
+        sys.path.append(str(folder))
+    importlib.invalidate_caches()
+    with _importable(folder):
+        return importlib.import_module(f"{root}.{name}")
 
 
 @contextmanager
 def _importable(folder: Path) -> Iterator[None]:
-    """Let a module import its neighbours while it is loaded."""
+    """Let a module import its neighbours while it is loaded, before any that is installed."""
     sys.path.insert(0, str(folder))
     try:
         yield
@@ -157,8 +170,9 @@ def _adapt(
         schema = adapter.json_schema()
     except (PydanticUserError, NameError, TypeError) as error:
         raise ConfigError(
-            f"the signature of {config.function!r} cannot be told to a model ({error}): annotate "
-            "its arguments with types that JSON has",
+            f"the signature of {config.function!r} cannot be told to a model "
+            f"({str(error).splitlines()[0]}): annotate its arguments with types that JSON has, and "
+            "take no *args",
             field="function",
         ) from error
     if schema.get("type") != "object":
@@ -171,8 +185,13 @@ def _adapt(
 
 
 def _as_text(found: Any) -> str:  # Any: what a function returns
-    if isinstance(found, str):
-        return found
-    if found is None:
+    if found is None or (isinstance(found, str) and not found):
         return "done; the function returned nothing"
-    return to_json(found, fallback=str).decode()
+    text = found if isinstance(found, str) else to_json(found, fallback=str).decode()
+    sendable = text.encode("utf-8", "replace").decode()
+    if len(sendable) <= LONGEST_TEXT:
+        return sendable
+    return (
+        f"{sendable[:LONGEST_TEXT]}\n[cut here: these are the first {LONGEST_TEXT:,} of "
+        f"{len(sendable):,} characters]"
+    )

@@ -8,7 +8,7 @@ from typing import Any
 
 import pydantic_ai
 from pydantic_ai import Agent, RunContext, Tool
-from pydantic_ai.exceptions import UsageLimitExceeded
+from pydantic_ai.exceptions import AgentRunError, UsageLimitExceeded
 from pydantic_ai.messages import (
     FunctionToolCallEvent,
     FunctionToolResultEvent,
@@ -21,11 +21,12 @@ from pydantic_ai.messages import (
 from pydantic_ai.run import AgentRunResultEvent
 from pydantic_ai.usage import UsageLimits
 
+from holodeck.errors import ProviderError
 from holodeck.lib.contracts import ChatModel
 from holodeck.lib.prices import Price
 from holodeck.lib.test_runner.agent_tools import AgentTool, read_arguments
 from holodeck.lib.test_runner.conversation import Conversation
-from holodeck.lib.test_runner.model_bridge import ModelBridge
+from holodeck.lib.test_runner.model_bridge import UNREADABLE, ModelBridge
 from holodeck.lib.test_runner.turns import (
     Event,
     TextPiece,
@@ -103,7 +104,7 @@ class ModelConversation(Conversation):
 
     def _as_function(self, tool: AgentTool) -> Tool[None]:
         async def run(context: RunContext[None], **arguments: Any) -> str:  # Any: JSON
-            use = await self._use(tool, arguments)
+            use = await self._use(tool, arguments.get(UNREADABLE, arguments))
             self._uses[context.tool_call_id or ""] = use
             return use.text
 
@@ -136,6 +137,11 @@ class ModelConversation(Conversation):
         except UsageLimitExceeded:
             yield self._done(question, "".join(said), uses, stopped=self._limit_reached(uses))
             return
+        except AgentRunError as error:
+            raise ProviderError(
+                f"model {self._bridge.name!r} answered what no turn can be made from ({error}): "
+                "ask again, or use a model that is made for calling tools"
+            ) from error
         yield self._done(question, "".join(said), uses)
 
     def _event(self, event: object) -> Event | None:
@@ -184,7 +190,5 @@ class ModelConversation(Conversation):
 
 def _readable(arguments: dict[str, Any] | str | None) -> dict[str, Any]:  # Any: JSON
     """Return what a model called a tool with; the tool itself says what is wrong with it."""
-    try:
-        return read_arguments(arguments or {})
-    except ValueError:
-        return {}
+    given = read_arguments(arguments or {})
+    return {} if UNREADABLE in given else given

@@ -5,7 +5,9 @@ So retries, limits, metering, time budgets and keys are those of every other cal
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
+import json
+from collections.abc import AsyncIterator, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from pydantic_ai.messages import (
@@ -32,11 +34,15 @@ from holodeck.lib.contracts import (
 from holodeck.lib.meter import Meter, used
 from holodeck.lib.prices import Price
 from holodeck.lib.streams import closing_stream
+from holodeck.lib.test_runner.agent_tools import read_arguments
 from holodeck.models.llm import ModelSettings
 
-__all__ = ["PURPOSE", "ModelBridge"]
+__all__ = ["PURPOSE", "UNREADABLE", "ModelBridge"]
 
 PURPOSE = "agent"
+
+UNREADABLE = "unreadable arguments"
+"""The one argument of a call whose own arguments were no JSON object: their text."""
 
 
 class ModelBridge:
@@ -52,9 +58,11 @@ class ModelBridge:
     """
 
     def __init__(self, chat: ChatModel, settings: ModelSettings, price: Price | None) -> None:
+        self.name = chat.name
         self._chat = chat
         self._settings = settings
         self._price = price
+        self._call_ids: set[str] = set()
         self.meter = Meter()
 
     def model(self) -> FunctionModel:
@@ -68,7 +76,7 @@ class ModelBridge:
         parts: list[Any] = [TextPart(content=reply.text)] if reply.text else []  # Any: parts
         parts += [
             ToolCallPart(tool_name=call.name, args=call.arguments, tool_call_id=call.id)
-            for call in reply.tool_calls
+            for call in self._mended(reply.tool_calls)
         ]
         return ModelResponse(parts=parts)
 
@@ -82,7 +90,7 @@ class ModelBridge:
                     yield delta.text
                 if delta.reply is not None:
                     self._count(request, delta.reply)
-                    for number, call in enumerate(delta.reply.tool_calls):
+                    for number, call in enumerate(self._mended(delta.reply.tool_calls)):
                         yield {number: _tool_delta(call)}
 
     def _request(self, messages: list[ModelMessage], info: AgentInfo) -> ChatRequest:
@@ -103,6 +111,19 @@ class ModelBridge:
             ),
         )
 
+    def _mended(self, calls: Sequence[ToolCall]) -> Iterator[ToolCall]:
+        """Yield the calls as the loop and any server take them back.
+
+        Each gets an id that no other call of the conversation has (servers of open models leave
+        ids out, or count them from nothing in each reply), and an object for its arguments.
+        """
+        for call in calls:
+            own, number = call.id or "call", len(self._call_ids)
+            while own in self._call_ids or not own.strip():
+                own, number = f"{call.id}-{number}", number + 1
+            self._call_ids.add(own)
+            yield replace(call, id=own, arguments=_as_object(call.arguments))
+
     def _count(self, request: ChatRequest, reply: ChatReply) -> None:
         self.meter.record(
             provider=self._chat.provider,
@@ -116,6 +137,17 @@ class ModelBridge:
                 f"model {self._chat.name!r} gave no answer (finish reason "
                 f"{reply.finish_reason!r}): ask again; with 'length', raise max_tokens"
             )
+
+
+def _as_object(arguments: str) -> str:
+    """Return the JSON of an object; what is none stands in one, for the tool to say so."""
+    if arguments.strip() in ("", "null"):
+        return "{}"
+    try:
+        read_arguments(arguments)
+    except ValueError:
+        return json.dumps({UNREADABLE: arguments})
+    return arguments
 
 
 def _tool_delta(call: ToolCall) -> DeltaToolCall:

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 __all__ = ["Variant", "make_variants"]
 
 
+_NO_SETTINGS = ("name", "type")
+"""What says which tool it is, and that it searches."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Variant:
     """One side of a comparison: ``label`` is ``setting=value``."""
@@ -46,6 +50,11 @@ def _variant(agent: LoadedAgent, wanted: str) -> Variant:
     setting, equals, value = wanted.partition("=")
     if not equals:
         setting, value = "engine", setting
+    if setting in _NO_SETTINGS or "" in setting.split("."):
+        raise ConfigError(
+            f"--compare {wanted} names no setting that tools can differ in: give an engine, or a "
+            "setting of the search tools as in top_k=10"
+        )
     tools = tuple(
         _changed(tool, setting, value) if isinstance(tool, VectorstoreTool) else tool
         for tool in agent.config.tools

@@ -15,7 +15,9 @@ from holodeck.lib.vectorstore.store import ChunkStore
 __all__ = ["RANKINGS", "Question", "Ranked", "find"]
 
 CANDIDATES = 200
-"""Chunks that a search measures exactly, and that a limit chooses from."""
+SHARE = 1_000
+"""So many chunks, or the thousandth part of all, are measured exactly, and a limit chooses from
+them."""
 
 Floats = NDArray[np.float32]
 Flags = NDArray[np.bool_]
@@ -127,7 +129,7 @@ def find(
     Left out are those whose cosine is below a limit, and those that are not allowed, if any are
     named.
     """
-    choice = Choice(count=max(CANDIDATES, top_k), allowed=allowed)
+    choice = Choice(count=max(CANDIDATES, top_k, len(store) // SHARE), allowed=allowed)
     rows, scores = RANKINGS[mode](store, question, choice)
     keep = scores > 0
     if least_similarity is not None:

@@ -108,6 +108,11 @@ class ChunkStore:
         """Tell of each place, counted over all chunks, whether it has everything wanted."""
         return wanted_places(self._places, self._records, wanted)
 
+    @property
+    def fields(self) -> list[str]:
+        """The fields that records have."""
+        return self._records.fields
+
     def owners(self, places: Flags) -> Flags:
         """Tell of each chunk whether one of the places is its."""
         starts = self._places.arrays["starts"]

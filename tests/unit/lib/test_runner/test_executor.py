@@ -31,6 +31,8 @@ def answer(request: ServerRequest) -> str | Reply:
     last = request.body["messages"][-1]
     if last["role"] == "tool":
         return f"It is {last['content']}."
+    if last["content"] == "escape":
+        return "Hi\x1b"
     if "+" in last["content"]:
         first, second = last["content"].rstrip("?").split("+")
         arguments = json.dumps({"first": int(first), "second": int(second)})
@@ -121,13 +123,39 @@ def test_a_case_that_cannot_be_judged_is_found_before_it_runs() -> None:
     assert "ground_truth" in problems[1]
 
 
+def test_a_number_is_compared_with_a_number() -> None:
+    """A ground truth without one is found before the case runs."""
+    numeric = (Metric(metric="numeric"),)
+    for truth, count in (("five", 1), ("5", 0)):
+        case = Case(name="a", input="?", ground_truth=truth, evaluations=numeric)
+        assert len(find_case_problems(case, NONE, [])) == count
+
+
+@pytest.mark.parametrize(
+    "blank",
+    [
+        {"name": " ", "input": "?"},
+        {"name": "a\nb", "input": "?"},
+        {"name": "a", "input": " \n"},
+        {"name": "a", "turns": [{"input": "  "}]},
+        {"name": "a", "input": "?", "ground_truth": " "},
+        {"name": "a", "input": "?", "expected_sources": [""]},
+        {"name": "a", "input": "?", "evaluations": [{"metric": "contains", "values": [""]}]},
+    ],
+)
+def test_a_case_says_something_everywhere(blank: dict[str, object]) -> None:
+    """What is blank, or would break a report's line, is refused when it is read."""
+    with pytest.raises(ValueError, match=r"blank|one line|at least 1"):
+        Case.model_validate(blank)
+
+
 async def test_reports_say_the_same_in_every_form(agent: Agent) -> None:
     """JSON, Markdown and JUnit agree on the counts; control characters and marks do no harm."""
     cases = [
         *sums(4),
         Case(
-            name="odd | <b>\x1b",
-            input="Hi\x1b",
+            name="odd | <b>",
+            input="escape",
             evaluations=(Metric(metric="equality"),),
             ground_truth="x",
         ),

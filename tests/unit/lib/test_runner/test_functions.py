@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+import holodeck
 from holodeck.errors import ConfigError
-from holodeck.lib.test_runner.functions import PythonFunction, find_function_problem
+from holodeck.lib.test_runner.functions import LONGEST_TEXT, PythonFunction, find_function_problem
 from holodeck.models.function_tool import FunctionTool
 
 MODULE = '''\
 from __future__ import annotations
 
+import asyncio
+import sys
 import time
 from dataclasses import dataclass
 from typing import Annotated
@@ -58,6 +64,63 @@ def sleep() -> str:
 
 def untold(x: int) -> int:
     return x
+
+
+def leave() -> str:
+    """End the process."""
+    sys.exit(3)
+
+
+def interrupt() -> str:
+    """Pretend that somebody pressed Ctrl-C."""
+    raise KeyboardInterrupt
+
+
+async def cancelled() -> str:
+    """Work on something that was cancelled."""
+    raise asyncio.CancelledError
+
+
+def late() -> object:
+    """Hand on what is still to be awaited."""
+    return asyncio.sleep(0, "late")
+
+
+def numbers() -> object:
+    """Count."""
+    yield 1
+    yield 2
+
+
+async def more_numbers() -> object:
+    """Count, slowly."""
+    yield 3
+
+
+def huge() -> str:
+    """Say much."""
+    return "x" * 3_000_000
+
+
+def half() -> str:
+    """Cut a character in two."""
+    return "a\\ud800b"
+
+
+def several(*words: str) -> str:
+    """Take any number of words."""
+    return " ".join(words)
+
+
+class Shop:
+    """A shop."""
+
+    def __call__(self, number: int) -> int:
+        return number
+
+
+shop = Shop()
+first, second = nothing, nothing
 
 
 def positional(x: int, /) -> int:
@@ -131,12 +194,95 @@ async def test_a_failure_is_its_answer(
     assert told in use.text
 
 
+@pytest.mark.parametrize(
+    ("function", "told"),
+    [
+        ("shop:leave", "wanted to end the process (SystemExit: 3)"),
+        ("shop:interrupt", "wanted to end the process (KeyboardInterrupt"),
+        ("shop:cancelled", "its work was cancelled"),
+    ],
+)
+async def test_one_that_would_end_the_talk_fails_only_itself(
+    folder: Path, function: str, told: str
+) -> None:
+    """Neither the process nor the turn ends by what a function does."""
+    use = await tool(function, folder).call({})
+    assert use.failed
+    assert told in use.text
+
+
+@pytest.mark.parametrize(
+    ("function", "text"),
+    [("shop:late", "late"), ("shop:numbers", "[1,2]"), ("shop:more_numbers", "[3]")],
+)
+async def test_what_is_still_to_come_is_waited_for(folder: Path, function: str, text: str) -> None:
+    """An awaitable, and all that a generator yields."""
+    assert (await tool(function, folder).call({})).text == text
+
+
+async def test_every_result_can_be_sent(folder: Path) -> None:
+    """What would fill a context is cut and says so; half a character is replaced."""
+    found = (await tool("shop:huge", folder).call({})).text
+    assert len(found) < LONGEST_TEXT + 100
+    assert found.endswith("[cut here: these are the first 100,000 of 3,000,000 characters]")
+    assert (await tool("shop:half", folder).call({})).text == "a?b"
+
+
+async def test_an_object_that_can_be_called_is_a_function(folder: Path) -> None:
+    """Its call gives the schema; a name that is bound with another is found too."""
+    assert (await tool("shop:shop", folder).call({"number": 3})).text == "3"
+    assert "nothing" in (await tool("shop:second", folder).call({})).text
+
+
+async def test_modules_of_a_package_know_each_other(folder: Path) -> None:
+    """Relative imports, imports while a function works, and one state for all functions."""
+    package = folder / "goods"
+    package.mkdir()
+    (package / "__init__.py").write_text("", encoding="utf-8")
+    (package / "stock.py").write_text('LIST = ["lamp"]\n', encoding="utf-8")
+    (package / "find.py").write_text(
+        "from .stock import LIST\n\n"
+        'def add(what: str) -> None:\n    """Add."""\n    LIST.append(what)\n\n'
+        'def show() -> str:\n    """Show."""\n    import neighbour\n'
+        "    return ' '.join([*LIST, neighbour.WORD])\n",
+        encoding="utf-8",
+    )
+    await tool("goods.find:add", folder).call({"what": "bed"})
+    assert (await tool("goods.find:show", folder).call({})).text == "lamp bed chair"
+
+
 async def test_one_that_takes_too_long_is_left_behind(folder: Path) -> None:
     """The limit is the tool's, and its setting is named; the loop is not blocked meanwhile."""
     slow = tool("shop:sleep", folder, timeout=0.05)
     use, _ = await asyncio.gather(slow.call({}), asyncio.sleep(0))
     assert use.failed
     assert "execution.tool_timeout" in use.text
+
+
+def test_one_that_never_ends_keeps_no_process_alive(folder: Path) -> None:
+    """The thread that was left behind ends with the process."""
+    (folder / "stuck.py").write_text(
+        'import threading\n\ndef wait() -> None:\n    """Wait."""\n    threading.Event().wait()\n',
+        encoding="utf-8",
+    )
+    script = (
+        "import asyncio\nfrom pathlib import Path\n"
+        "from holodeck.lib.test_runner.functions import PythonFunction\n"
+        "from holodeck.models.function_tool import FunctionTool\n"
+        "config = FunctionTool(name='t', type='function', function='stuck:wait')\n"
+        "use = asyncio.run(PythonFunction(config, Path('.'), timeout=0.1).call({}))\n"
+        "print(use.text)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(Path(holodeck.__file__).parents[1])},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    assert "execution.tool_timeout" in done.stdout
 
 
 @pytest.mark.parametrize(
@@ -146,6 +292,9 @@ async def test_one_that_takes_too_long_is_left_behind(folder: Path) -> None:
         ("shop:missing", "defines no 'missing'"),
         ("shop:CONSTANT", "not a function"),
         ("shop:positional", "positional"),
+        ("shop:several", "positional"),
+        ("shop:Shop", "not a function"),
+        ("leaves:f", "SystemExit"),
         ("broken:f", "cannot be read as Python"),
         ("raises:f", "ZeroDivisionError"),
     ],
@@ -155,6 +304,7 @@ def test_one_that_cannot_be_used_is_a_configuration_error(
 ) -> None:
     """The message says what is wrong with the module or the name."""
     (folder / "broken.py").write_text("def f(:\n", encoding="utf-8")
+    (folder / "leaves.py").write_text("raise SystemExit\ndef f(): pass\n", encoding="utf-8")
     (folder / "raises.py").write_text("1 / 0\ndef f(): pass\n", encoding="utf-8")
     with pytest.raises(ConfigError, match=told):
         tool(function, folder, description="any")

@@ -101,6 +101,40 @@ async def test_a_wrong_call_is_answered_with_what_is_wrong(
     assert told in server.requests[-1].body["messages"][-1]["content"]
 
 
+@pytest.mark.parametrize("call_id", ["c1", ""], ids=["twice", "none"])
+async def test_calls_without_an_id_of_their_own_get_one(
+    agent: Agent, server: ModelServer, call_id: str
+) -> None:
+    """Two calls in one reply, and again in the next; every answer goes back to its call."""
+    both = Reply(
+        tool_calls=tuple(
+            ToolCall(id=call_id, name="add", arguments=json.dumps({"first": n, "second": 0}))
+            for n in (1, 2)
+        )
+    )
+    server.replay([both, call("add", call_id=call_id, first=3, second=0), "Done."], "chat")
+    turn = await agent.conversation().ask("Go.")
+    assert [use.text for use in turn.tool_uses] == ["1", "2", "3"]
+    said = server.requests[-1].body["messages"]
+    asked = [each["id"] for m in said for each in m.get("tool_calls", ())]
+    answered = {m["tool_call_id"]: m["content"] for m in said if m["role"] == "tool"}
+    assert len(set(asked)) == 3
+    assert [answered[each] for each in asked] == ["1", "2", "3"]
+
+
+async def test_what_goes_back_to_a_server_is_always_an_object(
+    agent: Agent, server: ModelServer
+) -> None:
+    """Arguments that were none are told to the model in words, and sent back as JSON."""
+    for arguments in ("{broken", "[1]", "3"):
+        odd = Reply(tool_calls=(ToolCall(id="c1", name="add", arguments=arguments),))
+        server.replay([odd, "Sorry."], "chat")
+        turn = await agent.conversation().ask("Go.")
+        assert "give one JSON object" in turn.tool_uses[0].text
+        (sent,) = server.requests[-1].body["messages"][-2]["tool_calls"]
+        assert isinstance(json.loads(sent["function"]["arguments"]), dict)
+
+
 async def test_a_turn_ends_at_its_limits(agent: Agent, server: ModelServer) -> None:
     """A model that never stops calling is stopped, and the turn says by which setting."""
     server.reply(

@@ -8,10 +8,14 @@ from typing import Any
 
 import pytest
 
-from holodeck.errors import AuthenticationError, ConfigError, ProviderError
+from holodeck.errors import AuthenticationError, ConfigError, CostLimitError, ProviderError
+from holodeck.lib.contracts import Candidate, Reranker
+from holodeck.lib.providers.rerank_http import search_units
+from holodeck.lib.resources import Resources
 from holodeck.lib.results import SearchResult
 from holodeck.models.config import ExecutionConfig
 from holodeck.models.llm import LLMProvider
+from holodeck.models.reranker import RerankerConfig
 from holodeck.models.tool import VectorstoreTool
 from holodeck.testing import Fault, ModelServer
 from holodeck.testing.project import FACTS, write_documents
@@ -157,6 +161,94 @@ def test_a_missing_key_is_found_without_a_call() -> None:
     assert isinstance(problem, ConfigError)
     assert "COHERE_API_KEY" in str(problem)
     assert problem.field == "reranker.api_key"
+
+
+def passages(*texts: str) -> list[Candidate]:
+    return [Candidate(text=text, score=0.0) for text in texts]
+
+
+def open_cohere(server: ModelServer, **execution: Any) -> tuple[Resources, Reranker]:
+    """Return resources and a reranker of theirs."""
+    resources = Resources(
+        ExecutionConfig(max_retries=0, **execution), environ={"COHERE_API_KEY": KEY}
+    )
+    settings = RerankerConfig(provider="cohere", api_base=server.root)
+    return resources, resources.reranker(settings)
+
+
+async def test_what_is_billed_is_counted(server: ModelServer) -> None:
+    """By the units that the answer says, and not by those expected, at the price of the table."""
+    long = ["word " * 600] * 60
+    assert search_units("who?", long) == 2
+    resources, reranker = open_cohere(server)
+    await reranker.rerank("who?", passages(*long))
+    await resources.close()
+
+    (row,) = resources.meter.rows()
+    assert (row.provider, row.model, row.purpose) == ("cohere", "rerank-v3.5", "rerank")
+    assert (row.spent.calls, row.spent.unpriced) == (1, 0)
+    assert row.spent.cost == pytest.approx(0.002)
+
+
+async def test_a_failure_costs_nothing(server: ModelServer) -> None:
+    """What was not answered is not counted."""
+    server.fault(Fault(status=503))
+    resources, reranker = open_cohere(server)
+    with pytest.raises(ProviderError):
+        await reranker.rerank("who?", passages("ann"))
+    await resources.close()
+
+    assert resources.meter.rows() == ()
+
+
+async def test_a_cap_holds_for_searches(server: ModelServer) -> None:
+    """The search that could pass it is not sent."""
+    resources, reranker = open_cohere(server)
+    with resources.capped(0.005):
+        for _ in range(2):
+            await reranker.rerank("who?", passages("ann"))
+        with pytest.raises(CostLimitError):
+            await reranker.rerank("who?", passages("ann"))
+    await resources.close()
+
+    assert len([each for each in server.requests if each.kind == "rerank"]) == 2
+
+
+async def test_a_model_without_a_price_is_counted_as_that(server: ModelServer) -> None:
+    """Never as free of charge."""
+    resources = Resources(environ={"COHERE_API_KEY": KEY})
+    settings = RerankerConfig(provider="cohere", name="rerank-v9", api_base=server.root)
+    await resources.reranker(settings).rerank("who?", passages("ann"))
+    await resources.close()
+
+    assert resources.meter.total().unpriced == 1
+
+
+@pytest.mark.parametrize(
+    ("passage_words", "count", "units"), [(1, 50, 1), (1, 101, 2), (600, 60, 2), (40, 100, 1)]
+)
+def test_long_passages_count_as_several(passage_words: int, count: int, units: int) -> None:
+    """As Cohere counts: 100 passages a unit, of at most 500 tokens with the question."""
+    assert search_units("who?", ["word " * passage_words] * count) == units
+
+
+def test_a_cap_without_a_price_is_found_without_a_call() -> None:
+    """As for any model that a test asks; the message says where the price belongs."""
+    tool = VectorstoreTool.model_validate(
+        {
+            "name": "k",
+            "source": "docs",
+            "rerank": True,
+            "reranker": {"provider": "cohere", "name": "rerank-v9", "api_key": KEY},
+        }
+    )
+    for prices, problems in (({}, 1), ({"rerank-v9": {"search": 2}}, 0)):
+        execution = ExecutionConfig.model_validate({"max_cost": 1, "prices": prices})
+        found = find_model_problems(
+            tool, agent_model=EMBEDDED, execution=execution, environ={}, is_asked=True
+        )
+        assert len(found) == problems
+        assert all("{rerank-v9: {search: …}}" in str(problem) for problem in found)
 
 
 @pytest.mark.parametrize(

@@ -153,6 +153,16 @@ async def test_a_filter_leaves_only_what_has_the_values(
     assert (mode == "keyword" and not rows) or bool(found) == bool(rows)
 
 
+async def test_a_filter_that_nothing_passes_says_so(docs: Path) -> None:
+    """With the fields that there are: a slip in a name is no empty answer."""
+    result, _ = await ask(docs.parent, "lamp", filter={"prize": "5"})
+
+    assert result.passages == ()
+    (note,) = result.notes
+    assert note.startswith("nothing in the documents passes the filter prize=5; their records have")
+    assert "price" in note
+
+
 def test_what_would_be_ignored_is_refused() -> None:
     """Settings that need another one, and a store that is no folder."""
     for settings, told in (

@@ -8,7 +8,7 @@ import re
 from holodeck.lib.test_runner.scores import Sample
 from holodeck.models.evaluation import Metric
 
-__all__ = ["contains", "equals", "has_number", "matches"]
+__all__ = ["contains", "equals", "has_number", "holds_number", "matches"]
 
 _NUMBER = re.compile(r"(?<![\w.,])[-+−]?\d{1,3}(?:,\d{3})+(?:\.\d+)?|(?<![\w.])[-+−]?\d+(?:\.\d+)?")
 
@@ -41,14 +41,17 @@ def equals(sample: Sample, metric: Metric) -> tuple[float, str]:
 def has_number(sample: Sample, metric: Metric) -> tuple[float, str]:
     """Whether a number of the answer is that of the ground truth, within the tolerance."""
     wanted = _numbers(sample.expected.ground_truth or "")
-    if not wanted:
-        return 0.0, "the ground truth holds no number: write one, or use another metric"
     found = _numbers(sample.answer)
     if not found:
         return 0.0, "the answer holds no number"
     nearest = min(found, key=lambda number: abs(number - wanted[0]))
     is_near = abs(nearest - wanted[0]) <= metric.tolerance + 1e-9 * max(1.0, abs(wanted[0]))
     return float(is_near), f"nearest to {wanted[0]:g} is {nearest:g}"
+
+
+def holds_number(text: str) -> bool:
+    """Tell whether a text holds a number that can be compared with."""
+    return bool(_numbers(text))
 
 
 def _plain(text: str, metric: Metric) -> str:

@@ -1,0 +1,82 @@
+"""The file that a report of test cases is written to."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from holodeck.errors import EvaluationError
+
+if TYPE_CHECKING:
+    from holodeck.lib.test_runner.scores import RunResult
+
+__all__ = ["ReportFile", "chosen_report"]
+
+FORMATS = {".json": "json", ".md": "markdown", ".xml": "junit"}
+_OURS = (".yaml", ".yml", ".py")
+"""Endings of files that an agent is made of: no report replaces one by a slip."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReportFile:
+    """Where a report goes, and in which form."""
+
+    path: Path
+    form: str
+
+    def write(self, runs: Sequence[RunResult]) -> None:
+        """Write the report.
+
+        Raises:
+            EvaluationError: It cannot be written.
+        """
+        from holodeck.lib.test_runner.reporters import write_report
+
+        try:
+            self.path.write_text(write_report(self.form, runs), encoding="utf-8")
+        except OSError as error:
+            raise EvaluationError(
+                f"the report cannot be written to {self.path} ({error}): name another file"
+            ) from error
+
+
+def chosen_report(path: Path | None, form: str | None) -> ReportFile | None:
+    """Return the file that the command line names, before anything is run for it.
+
+    Raises:
+        typer.BadParameter: Nothing can be written there, or nobody can say in which form.
+    """
+    from holodeck.lib.test_runner.reporters import REPORTERS
+
+    forms = ", ".join(REPORTERS)
+    if form is not None and form not in REPORTERS:
+        raise typer.BadParameter(f"there is no format {form!r}: use {forms}")
+    if path is None:
+        if form is not None:
+            raise typer.BadParameter("--format is for a report: name its file with --output")
+        return None
+    _refuse_place(path)
+    known = form or FORMATS.get(path.suffix.lower())
+    if known is None:
+        raise typer.BadParameter(
+            f"the ending of {path.name} says no format: end it in {', '.join(FORMATS)}, or give "
+            f"--format ({forms})"
+        )
+    return ReportFile(path=path, form=known)
+
+
+def _refuse_place(path: Path) -> None:
+    folder = path.absolute().parent
+    if not folder.is_dir():
+        raise typer.BadParameter(f"{path.parent} is no folder: make it, or name another file")
+    if path.is_dir():
+        raise typer.BadParameter(f"{path} is a folder: name a file")
+    if path.suffix.lower() in _OURS:
+        raise typer.BadParameter(f"{path} would replace a file of an agent: name another file")
+    if not os.access(path if path.exists() else folder, os.W_OK):
+        raise typer.BadParameter(f"{path} cannot be written: name another file")
