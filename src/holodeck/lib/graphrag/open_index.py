@@ -56,7 +56,7 @@ __all__ = [
     "open_storage",
 ]
 
-DERIVED_VERSION = "2"
+DERIVED_VERSION = "3"
 """Raised when the same tables give other arrays."""
 
 logger = logging.getLogger(__name__)
