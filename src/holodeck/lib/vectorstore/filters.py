@@ -20,8 +20,8 @@ Flags = NDArray[np.bool_]
 def wanted_places(places: Places, records: Records, wanted: Mapping[str, str | int]) -> Flags:
     """Tell of each place whether it has everything that is wanted.
 
-    ``path`` is a path or a pattern (``people/*.md``); ``page``, ``row`` and ``id`` are those of the place;
-    any other name is a field of its record, and so are these where the place has none.
+    ``path`` is a path or a pattern (``people/*.md``); ``page``, ``row`` and ``id`` are those of the
+    place; any other name is a field of its record, and so are these where the place has none.
     """
     found = np.ones(len(places.arrays["path_rows"]), dtype=np.bool_)
     for name, value in wanted.items():
