@@ -109,7 +109,7 @@ def test_many_vectors_are_found_as_by_looking_at_all(tmp_path: Path) -> None:
     store = open_store(tmp_path / "store")
 
     for row in range(0, count, 400):
-        vector = (matrix[row] + matrix[row - 7]) / np.linalg.norm(matrix[row] + matrix[row - 7])
+        vector = matrix[row] + np.float32(0.5) * matrix[row - 7]
         exact = matrix @ vector
         best = np.argsort(-exact)[:10]
         found = find(store, Question(text="?", vector=vector), "vector", top_k=10)
