@@ -5,13 +5,14 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from bench import communities, estimate, gold, index, query, replies, retrieval, vector
+from bench import communities, estimate, fusion, gold, index, query, replies, retrieval, vector
 
 BENCHES = {
     "estimate": estimate.run,
     "gold": gold.run,
     "replies": replies.run,
     "retrieval": retrieval.run,
+    "fusion": fusion.run,
     "query": query.run,
     "index": index.run,
     "communities": communities.run,

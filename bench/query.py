@@ -36,7 +36,7 @@ from holodeck.lib.graphrag.prompted_answer import PromptedAnswerSteps
 from holodeck.lib.graphrag.select_reports import reports_of_level
 from holodeck.lib.graphrag.tables import write_rows, write_vectors
 from holodeck.lib.ranking.fuse import best_rows
-from holodeck.lib.ranking.vectors import MEASURED, Vectors
+from holodeck.lib.ranking.vectors import Vectors
 from holodeck.lib.tokens import encoding
 from holodeck.models.llm import ModelSettings
 from holodeck.testing import ScriptedChat
@@ -217,16 +217,16 @@ def _recall(index: GraphIndex) -> str:
     """Return how vectors are searched, and what of the nearest ten is found, by new questions."""
     vectors = index.entity_vectors
     assert vectors is not None
-    if vectors.is_exact:
+    if vectors.projection is None:
         return "searched exactly"
     found = [_found(vectors, asked.vector) for asked in _asked(vectors.matrix, 0.5)]
-    return f"in two stages over {len(vectors.axes)} axes, recall@10 {np.mean(found):.3f}"
+    looks = f"{vectors.projection.leading}, then {len(vectors.projection.axes)} axes"
+    return f"looked at over {looks}, recall@10 {np.mean(found):.3f}"
 
 
 def _found(vectors: Vectors, query: NDArray[np.float32]) -> float:
     true = best_rows(np.vecdot(vectors.matrix, query), NEAREST)
-    near = vectors.similarities(query, len(vectors.rows))
-    vectors.measure(near, best_rows(near, MEASURED), query)
+    near = vectors.likeness(query, np.zeros(len(vectors.rows), dtype=np.float32))
     return float(np.isin(true, best_rows(near, NEAREST)).mean())
 
 

@@ -139,16 +139,16 @@ async def _open(folder: Path, questions: Sequence[Question], work: Path) -> _Gro
 
 
 def _cell(shares: NDArray[np.float64]) -> str:
-    low, high = _interval(shares)
+    low, high = interval(shares)
     return f"{shares.mean():.3f} [{low:.2f}-{high:.2f}]/{(shares == 1).mean():.3f}"
 
 
 def _gain(differences: NDArray[np.float64]) -> str:
-    low, high = _interval(differences)
+    low, high = interval(differences)
     return f"{differences.mean():+.3f} [{low:+.2f}, {high:+.2f}]"
 
 
-def _interval(values: NDArray[np.float64]) -> tuple[float, float]:
+def interval(values: NDArray[np.float64]) -> tuple[float, float]:
     """Return the 95% interval of the mean, by resampling questions."""
     chosen = np.random.default_rng(0).integers(0, len(values), (RESAMPLES, len(values)))
     low, high = np.percentile(values[chosen].mean(axis=1), (2.5, 97.5))

@@ -19,7 +19,7 @@ from holodeck.lib.graphrag.links import Rows
 from holodeck.lib.graphrag.local_context import LocalQuestion, LocalSelection
 from holodeck.lib.graphrag.values import LocalValues
 from holodeck.lib.ranking.fuse import best_rows, fuse, standard_scores
-from holodeck.lib.ranking.vectors import MEASURED, Vectors
+from holodeck.lib.ranking.vectors import Vectors
 from holodeck.lib.ranking.words import AskedTerms
 
 __all__ = ["Relevance", "find_relevance", "select_graph"]
@@ -56,7 +56,7 @@ def find_relevance(index: GraphIndex, question: LocalQuestion) -> Relevance:
     """Walk from the question over the graph."""
     terms = AskedTerms.of(question.text)
     said = standard_scores(index.words.units.scores(terms))
-    likeness = _alike(index.unit_vectors, question.vector, said)
+    likeness = _likeness(index.unit_vectors, question, said)
     seeds = [*_entity_seeds(index, question, terms), _unit_seeds(index, likeness)]
     nodes = np.concatenate([each.nodes for each in seeds])
     weights = np.concatenate([each.weights for each in seeds])
@@ -92,11 +92,12 @@ def _entity_seeds(
     """Yield where the walk starts among the entities; a rare one before one that is everywhere."""
     words, rarity = index.words, index.entities.rarity
     described = fuse(words.entities.scores(terms), words.titles.scores(terms))
-    alike = _alike(index.entity_vectors, question.vector, described)
+    alike = _likeness(index.entity_vectors, question, described)
     rows, worth = _leading(alike, SEED_ENTITIES)
     yield _Seeds.of(rows, worth * rarity[rows], ENTITY_WEIGHT)
 
-    stated, worth = _leading(standard_scores(words.edges.scores(terms)), SEED_EDGES)
+    said = words.edges.scores(terms)
+    stated, worth = _leading(said, SEED_EDGES, float(said.mean()) if said.size else 0.0)
     ends = np.concatenate((index.edges.sources[stated], index.edges.targets[stated]))
     known = ends < len(index.entities)
     ends, worth = ends[known], np.concatenate((worth, worth))[known]
@@ -108,23 +109,17 @@ def _entity_seeds(
     yield _Seeds.of(named, sizes * rarity[named], NAMED_WEIGHT)
 
 
-def _alike(vectors: Vectors | None, query: NDArray[np.float32], words: Scores) -> Scores:
-    """Return standard scores of words and vectors together; what looks best is measured exactly."""
-    if vectors is None:
-        return words
-    near = vectors.similarities(query, words.size)
-    if not vectors.is_exact:
-        both = words + standard_scores(near)
-        leading = np.concatenate((best_rows(near, MEASURED), best_rows(both, MEASURED)))
-        vectors.measure(near, np.unique(leading), query)
-    return words + standard_scores(near)
+def _likeness(vectors: Vectors | None, question: LocalQuestion, words: Scores) -> Scores:
+    """Return standard scores of words and vectors together."""
+    return words if vectors is None else vectors.likeness(question.vector, words)
 
 
-def _leading(scores: Scores, count: int) -> tuple[Rows, Scores]:
-    """Return the rows of the ``count`` best of the scores that are above the mean, and these."""
+def _leading(scores: Scores, count: int, mean: float = 0.0) -> tuple[Rows, Scores]:
+    """Return the rows of the ``count`` best of the scores that are above the mean, and how far."""
     rows = best_rows(scores, count)
-    rows = rows[scores[rows] > 0]
-    return rows, scores[rows].astype(np.float64)
+    above = scores[rows].astype(np.float64) - mean
+    kept = above > 1e-6 * abs(mean)  # below this they differ by rounding only
+    return rows[kept], above[kept]
 
 
 def select_graph(index: GraphIndex, question: LocalQuestion, values: LocalValues) -> LocalSelection:

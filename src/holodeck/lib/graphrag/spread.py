@@ -21,9 +21,12 @@ DAMPING = 0.85
 """Share of steps that go on; the others start anew."""
 STEPS = 12
 """Steps that are walked; who is still under way then is where he is for good."""
+UNDER_WAY = 0.05
+"""Share that is still under way when a walk near its seeds ends before that."""
 LEAST = 1e-4
-"""Share of the walk at a node that is followed on where the graph is great: it is walked near the
-seeds only. What is cut off comes to no text that a context has room for (bench/retrieval.py)."""
+"""Share of the walk at a node that is followed on where the graph is great, a tenth of it on each
+step: it is walked near the seeds only, and not to all that a hub names. Tried on graphs that are
+not great, what is cut off changes what one question in forty finds (bench/retrieval.py)."""
 GREAT = 40_000
 """Steps of a graph from which on it is great."""
 
@@ -91,24 +94,33 @@ class Spread:
         at = _sums(near.places_of(nodes), weights, len(near.nodes))
         here = (1 - DAMPING) * at
         for number in range(STEPS):
-            followed = np.flatnonzero(at > least)
+            followed, counts = self._followed(near.nodes, at, least)
             if not len(followed):
                 break
-            taken, counts = self._steps_from(near.nodes[followed])
+            taken = self._steps_from(near.nodes[followed], counts)
             places = near.places_of(self.steps.rows[taken])
             moved = np.repeat(DAMPING * at[followed], counts) * self.shares[taken]
             at = _sums(places, moved, len(near.nodes))
-            longer = at if number == STEPS - 1 else (1 - DAMPING) * at
+            is_last = number == STEPS - 1 or float(at.sum()) <= UNDER_WAY
+            longer = at if is_last else (1 - DAMPING) * at
             longer[: len(here)] += here
             here = longer
+            if is_last:
+                break
         met[near.nodes] = here
 
-    def _steps_from(self, nodes: Rows) -> tuple[Rows, Rows]:
-        """Return the steps from all of the nodes, and how many lead from each."""
-        starts = self.steps.starts[nodes]
-        counts = self.steps.starts[nodes + 1] - starts
+    def _followed(self, nodes: Rows, at: Reals, least: float) -> tuple[Rows, Rows]:
+        """Return the places of those that are followed, and how many steps lead from each."""
+        places = np.flatnonzero(at > least)
+        starts = self.steps.starts
+        counts = starts[nodes[places] + 1] - starts[nodes[places]]
+        kept = at[places] > 0.1 * least * counts
+        return places[kept], counts[kept]
+
+    def _steps_from(self, nodes: Rows, counts: Rows) -> Rows:
+        """Return the steps from all of the nodes, of which so many lead from each."""
         ends = np.cumsum(counts)
-        return np.arange(ends[-1]) + np.repeat(starts - ends + counts, counts), counts
+        return np.arange(ends[-1]) + np.repeat(self.steps.starts[nodes] - ends + counts, counts)
 
     @cached_property
     def _owners(self) -> Rows:
@@ -133,7 +145,8 @@ class _Near:
     def places_of(self, nodes: Rows) -> NDArray[np.int32]:
         """Return the places of ``nodes`` in ``nodes`` of this, to which new ones are added."""
         place = self._place
-        new = nodes[place[nodes] < 0]
+        found: NDArray[np.int32] = place[nodes]
+        new = nodes[found < 0]
         if len(new):
             # Each distinct one once, without sorting: the one of equal ones that was written last.
             numbers = np.arange(len(new), dtype=np.int32)
@@ -141,7 +154,8 @@ class _Near:
             new = new[place[new] == numbers]
             place[new] = len(self.nodes) + numbers[: len(new)]
             self.nodes = np.concatenate((self.nodes, new))
-        return place[nodes]
+            found = place[nodes]
+        return found
 
 
 def _sums(places: NDArray[np.integer], weights: Reals, count: int) -> Reals:

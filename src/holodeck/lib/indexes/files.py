@@ -57,7 +57,13 @@ def find_damage(
             return f"{path} cannot be found ({error.strerror})"
         if found != size:
             return f"{path} has {found:,} bytes, and {size:,} were written"
-        if by_content and _checksum(path) != checksum:
+        if not by_content:
+            continue
+        try:
+            is_whole = _checksum(path) == checksum
+        except OSError as error:
+            return f"{path} cannot be read ({error.strerror})"
+        if not is_whole:
             return f"{path} holds other bytes than were written"
     return None
 

@@ -1,13 +1,7 @@
-"""Vectors of an index: how near each is to a question, exactly, or roughly and then exactly.
-
-A rough look goes over a projection to fewer numbers, which is a fraction of the memory; what looks
-best is then measured whole. Whether that finds what it should is tried out on the vectors
-themselves when the projection is made; where it does not, there is none, and all is exact.
-"""
+"""Vectors of an index: how near each is to a question, exactly, or roughly and then exactly."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -15,25 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holodeck.lib.indexes.arrays import Arrays
+from holodeck.lib.ranking.fuse import best_rows, standard_scores
+from holodeck.lib.ranking.projection import MEASURED, Look, Projection, find_projection
 
-__all__ = ["MEASURED", "Vectors", "recall"]
+__all__ = ["Vectors"]
 
-MEASURED = 200
-"""Rows that look best roughly and are then measured whole."""
-LEAST_NUMBERS = 10_000_000
-"""Numbers of a matrix from which on a rough look is worth it: fewer are read in 5 ms, and finding
-the axes takes seconds of every build and update."""
-WIDTHS = (96, 128, 192, 256)
-"""Widths of a projection that are tried, the narrowest first."""
-LEAST_RECALL = 0.995
-"""Share of the nearest ten that a projection must lead to."""
-NEAREST = 10
-TRIED = 64
-"""Questions that a projection is tried with."""
-SAMPLE = 8_192
-"""Vectors that a projection is made from."""
-AT_ONCE = 65_536
-"""Vectors whose scores for all questions are held at once."""
+LEAST_NUMBERS = 4_000_000
+"""Numbers of a matrix from which on it is looked at roughly first: fewer are read in a millisecond,
+and finding the axes takes some tenths of a second of every build and update."""
 
 Floats = NDArray[np.float32]
 Rows = NDArray[np.int64]
@@ -46,14 +29,12 @@ class Vectors:
     Attributes:
         rows: ``matrix[i]`` belongs to row ``rows[i]`` of the table that it describes; ascending.
         matrix: The vectors.
-        axes: What a vector is projected by; without rows: every look is exact.
-        rough: The projected vectors.
+        projection: What they are looked at through first; ``None``: every look is exact.
     """
 
     rows: Rows
     matrix: Floats
-    axes: Floats
-    rough: Floats
+    projection: Projection | None = None
 
     @classmethod
     def of(cls, rows: Rows, matrix: Floats, *, least_numbers: int = LEAST_NUMBERS) -> Vectors:
@@ -62,65 +43,75 @@ class Vectors:
         Args:
             rows: What each vector belongs to, in any order.
             matrix: The vectors.
-            least_numbers: Numbers of the matrix from which on rough looks are tried.
+            least_numbers: Numbers of the matrix from which on a projection is tried.
         """
         order = np.argsort(rows, kind="stable")
         if (order != np.arange(len(order))).any():
             rows, matrix = rows[order], matrix[order]
-        width = matrix.shape[1]
-        axes = np.zeros((0, width), dtype=np.float32)
-        if matrix.size >= least_numbers:
-            axes = _find_axes(matrix)
-        return cls(rows=rows, matrix=matrix, axes=axes, rough=matrix @ axes.T)
+        is_great = matrix.size >= max(1, least_numbers)
+        return cls(
+            rows=rows, matrix=matrix, projection=find_projection(matrix) if is_great else None
+        )
 
     @classmethod
     def from_arrays(cls, arrays: Arrays) -> Vectors:
         """Return what ``arrays`` of another one said."""
-        return cls(**{name: arrays[name] for name in ("rows", "matrix", "axes", "rough")})
+        projection = Projection.from_arrays(arrays) if "axes" in arrays else None
+        return cls(rows=arrays["rows"], matrix=arrays["matrix"], projection=projection)
 
     @property
     def arrays(self) -> Arrays:
         """The table as arrays."""
-        return {
-            "rows": self.rows,
-            "matrix": self.matrix,
-            "axes": self.axes,
-            "rough": self.rough,
-        }
+        projected = {} if self.projection is None else self.projection.arrays
+        return {"rows": self.rows, "matrix": self.matrix, **projected}
 
     @property
     def width(self) -> int:
         """Numbers in a vector."""
         return int(self.matrix.shape[1])
 
-    @property
-    def is_exact(self) -> bool:
-        """Whether ``similarities`` are."""
-        return not len(self.axes)
-
     def similarities(self, query: Floats, count: int) -> Floats:
-        """Return the dot product with each of ``count`` rows; 0 for a row without a vector.
-
-        Unless ``is_exact`` they are rough: ``measure`` the rows that matter.
-        """
+        """Return the dot product with each of ``count`` rows; 0 for a row without a vector."""
         # Not "@": its threads cost more than they save, and wait for one another on a busy machine.
-        found: Floats = (
-            np.vecdot(self.matrix, query)
-            if self.is_exact
-            else np.vecdot(self.rough, np.vecdot(self.axes, query))
-        )
+        found: Floats = np.vecdot(self.matrix, query)
         if len(self.rows) == count:
             return found
         spread = np.zeros(count, dtype=np.float32)
         spread[self.rows] = found
         return spread
 
-    def measure(self, similarities: Floats, rows: NDArray[np.intp], query: Floats) -> None:
-        """Put the exact dot products of rows in the place of rough ones."""
+    def likeness(self, query: Floats, beside: Floats) -> Floats:
+        """Return ``beside`` and the standard scores of all rows' similarities, added.
+
+        Where there is a projection, the similarities are rough, but exact for the rows that look
+        best then.
+        """
+        if self.projection is None:
+            return beside + standard_scores(self.similarities(query, beside.size))
+        look = self.projection.look(query)
+        total = self._added(look, beside)
+        places = self._places_of(np.sort(best_rows(total, MEASURED)))
+        exact = np.vecdot(self.matrix[places], query)
+        rows = self.rows[places]
+        total[rows] = beside[rows] + (exact - look.mean) / (look.spread or 1.0)
+        return total
+
+    def _added(self, look: Look, beside: Floats) -> Floats:
+        scale = 1 / (look.spread or 1.0)
+        if len(self.rows) == len(beside):
+            total = look.scores * np.float32(scale)
+            total += beside
+        else:
+            total = beside.copy()
+            total[self.rows] += look.scores * np.float32(scale)
+        total -= np.float32(look.mean * scale)
+        return total
+
+    def _places_of(self, rows: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Return the places of those of the rows that have a vector."""
         places = np.searchsorted(self.rows, rows)
-        places[places == len(self.rows)] = 0
-        known = self.rows[places] == rows if len(self.rows) else np.zeros(len(rows), dtype=np.bool_)
-        similarities[rows[known]] = np.vecdot(self.matrix[places[known]], query)
+        places = places[places < len(self.rows)]
+        return places[np.isin(self.rows[places], rows)]
 
     def nearest(self, query: Floats, count: int) -> Rows:
         """Return the rows of the ``count`` vectors nearest to ``query``, exactly; ties by row.
@@ -140,64 +131,3 @@ class Vectors:
     def _squares(self) -> Floats:
         squares: Floats = np.einsum("ij,ij->i", self.matrix, self.matrix)
         return squares
-
-
-def recall(matrix: Floats, axes: Floats, rough: Floats, queries: Floats) -> float:
-    """Return the share of the nearest ten that are among the rows which are measured whole."""
-    return _share(_best(matrix, queries, NEAREST), _best(rough, queries @ axes.T, MEASURED))
-
-
-def _best(matrix: Floats, queries: Floats, count: int) -> Rows:
-    """Return the ``count`` best rows for each query, in any order; few scores are held at once."""
-    count = min(count, len(matrix))
-    rows = np.zeros((len(queries), 0), dtype=np.int64)
-    scores = np.zeros((len(queries), 0), dtype=np.float32)
-    for start in range(0, len(matrix), AT_ONCE):
-        found = queries @ matrix[start : start + AT_ONCE].T
-        here = np.broadcast_to(np.arange(start, start + found.shape[1]), found.shape)
-        scores = np.concatenate((scores, found), axis=1)
-        rows = np.concatenate((rows, here), axis=1)
-        best = np.argpartition(scores, -min(count, scores.shape[1]), axis=1)[:, -count:]
-        scores = np.take_along_axis(scores, best, axis=1)
-        rows = np.take_along_axis(rows, best, axis=1)
-    return rows
-
-
-def _share(true: Rows, looked: Rows) -> float:
-    pairs = zip(true, looked, strict=True)
-    return float(np.mean([np.isin(one, other).mean() for one, other in pairs]))
-
-
-def _find_axes(matrix: Floats) -> Floats:
-    """Return the fewest axes that lead to the nearest; none where no look but an exact one does."""
-    count, width = matrix.shape
-    sample = matrix[:: max(1, count // SAMPLE)]
-    queries = np.stack(list(_questions_like(matrix)))
-    nearest = _best(matrix, queries, NEAREST)
-    for axes in _leading_axes(sample, [each for each in WIDTHS if 2 * each <= width]):
-        looked = _best(matrix @ axes.T, queries @ axes.T, MEASURED)
-        if _share(nearest, looked) >= LEAST_RECALL:
-            return axes
-    return np.zeros((0, width), dtype=np.float32)
-
-
-def _questions_like(matrix: Floats) -> Iterator[Floats]:
-    """Yield vectors such as questions have: of one thing, or between two."""
-    chance = np.random.default_rng(0)
-    for number in range(TRIED):
-        one, other = matrix[chance.integers(0, len(matrix), 2)]
-        yield one + other if number % 2 else one
-
-
-def _leading_axes(sample: Floats, widths: list[int]) -> Iterator[Floats]:
-    """Yield, for each width, the axes along which most of the sample lies."""
-    if not widths:
-        return
-    chance = np.random.default_rng(0)
-    axes = chance.standard_normal((sample.shape[1], widths[-1])).astype(np.float32)
-    for _ in range(4):  # orthogonal iteration: enough, since any axes near the leading ones serve
-        axes = np.linalg.qr(sample.T @ (sample @ axes))[0].astype(np.float32)
-    _, turn = np.linalg.eigh((sample @ axes).T @ (sample @ axes))
-    leading = np.ascontiguousarray((axes @ turn[:, ::-1]).T.astype(np.float32))
-    for width in widths:
-        yield np.ascontiguousarray(leading[:width])

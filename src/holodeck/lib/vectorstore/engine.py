@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
@@ -35,6 +36,10 @@ EMPTY_INDEX = "the index is empty: no file of the source gave any text"
 UNKNOWN_WORDS = (
     "the embedding model knows no word of the question, so nothing could be found by meaning"
 )
+
+
+_Found = tuple[list[tuple[StoredChunk, float]], tuple[str, ...]]
+"""Chunks with their scores, best first, and what the user should know."""
 
 
 class VectorEngine(IndexEngine[VectorRecord, "OpenStore"]):
@@ -102,7 +107,8 @@ class VectorEngine(IndexEngine[VectorRecord, "OpenStore"]):
             question = Question(text=text, vector=await self._embed(content, text, mode))
             if question.vector is not None and not question.vector.any():
                 notes = (*notes, UNKNOWN_WORDS)
-            chunks = await asyncio.to_thread(self._find, content, question, mode)
+            chunks, more = await asyncio.to_thread(self._find, content, question, mode)
+            notes = (*notes, *more)
             if self.config.rerank and chunks:
                 chunks, more = await reranked(text, chunks, self._reranker())
                 notes = (*notes, *more)
@@ -140,9 +146,7 @@ class VectorEngine(IndexEngine[VectorRecord, "OpenStore"]):
     def _reranker(self) -> Reranker:
         return self._resources.reranker(self.config.reranker or RerankerConfig())
 
-    def _find(
-        self, content: OpenStore, question: Question, mode: str
-    ) -> list[tuple[StoredChunk, float]]:
+    def _find(self, content: OpenStore, question: Question, mode: str) -> _Found:
         try:
             return content.ask(lambda store: self._find_in(store, question, mode))
         except HolodeckError:
@@ -153,12 +157,12 @@ class VectorEngine(IndexEngine[VectorRecord, "OpenStore"]):
                 f"({type(error).__name__}: {error}): build it again with 'holodeck index'"
             ) from error
 
-    def _find_in(
-        self, store: ChunkStore, question: Question, mode: str
-    ) -> list[tuple[StoredChunk, float]]:
+    def _find_in(self, store: ChunkStore, question: Question, mode: str) -> _Found:
         from holodeck.lib.vectorstore.search import find
 
         places = store.wanted(self.config.filter) if self.config.filter else None
+        if places is not None and not places.any():
+            return [], (_nothing_passes(self.config.filter or {}, store.fields),)
         ranked = find(
             store,
             question,
@@ -168,7 +172,7 @@ class VectorEngine(IndexEngine[VectorRecord, "OpenStore"]):
             allowed=None if places is None else store.owners(places),
         )
         chunks = store.read([hit.row for hit in ranked], places)
-        return [(chunk, hit.score) for chunk, hit in zip(chunks, ranked, strict=True)]
+        return [(chunk, hit.score) for chunk, hit in zip(chunks, ranked, strict=True)], ()
 
     @property
     def _wanted(self) -> int:
@@ -181,6 +185,12 @@ class VectorEngine(IndexEngine[VectorRecord, "OpenStore"]):
         """Return the passages and their sources as the text that an agent reads."""
         question, _ = accept_question(query)
         return format_passages(question, result)
+
+
+def _nothing_passes(wanted: Mapping[str, str | int], fields: Sequence[str]) -> str:
+    conditions = ", ".join(f"{name}={value}" for name, value in wanted.items())
+    known = f"have the fields {', '.join(sorted(fields))}" if fields else "have no fields"
+    return f"nothing in the documents passes the filter {conditions}; their records {known}"
 
 
 def _passage(chunk: StoredChunk, score: float) -> Passage:

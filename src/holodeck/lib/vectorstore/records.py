@@ -71,6 +71,11 @@ class Records:
         )
 
     @property
+    def fields(self) -> list[str]:
+        """The names of all fields."""
+        return list(Texts(self._arrays["names"], self._arrays["names_ends"]))
+
+    @property
     def has_id(self) -> NDArray[np.bool_]:
         """Which places have a record with an id."""
         has: NDArray[np.bool_] = self._arrays["ids"] != _NONE
@@ -85,7 +90,7 @@ class Records:
     def with_field(self, name: str, value: str) -> NDArray[np.bool_]:
         """Tell of each place whether a field of its record has a value."""
         arrays = self._arrays
-        names = list(Texts(arrays["names"], arrays["names_ends"]))
+        names = self.fields
         found = np.zeros(len(arrays["ids"]), dtype=np.bool_)
         row = self._row_of(value)
         if name in names and row != _NONE:

@@ -28,6 +28,17 @@ def test_marks_are_of_what_cannot_be_made_again(tmp_path: Path) -> None:
     assert marks == {"part/deep/table": (6, 0x4B8E39EF)}
 
 
+def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    """What the system says of it is the reason; nobody takes it for whole, or for missing."""
+    file = make(tmp_path)
+    file.unlink()
+    file.mkdir()
+    marks = {"part/deep/table": (file.stat().st_size, 0)}
+
+    told = f"{file} cannot be read (Is a directory)"
+    assert find_damage(tmp_path, marks, by_content=True) == told
+
+
 @pytest.mark.parametrize(
     ("content", "told", "by_content"),
     [

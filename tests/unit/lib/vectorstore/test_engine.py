@@ -6,7 +6,7 @@ import asyncio
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -279,15 +279,29 @@ async def test_force_embeds_anew_and_repeats_an_open_engine(tmp_path: Path) -> N
     await opened.close()
 
 
+def spoil(path: Path) -> None:
+    path.write_bytes(b"damaged")
+
+
+def loop(path: Path) -> None:
+    """Make every look at a file fail with an error that is not "no such file"."""
+    path.unlink()
+    path.symlink_to(path)
+
+
+@pytest.mark.parametrize("damage", [spoil, loop])
 async def test_an_unreadable_store_is_named_and_written_anew_once(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
+    damage: Callable[[Path], None], tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Vectors that cannot be looked up are never taken over; the next start is an ordinary one."""
+    """A look-up that fails is told, and is never "nothing was found".
+
+    Nothing is taken over, no chunk is left twice, and the next starts are ordinary ones.
+    """
     write(tmp_path, a_txt="ann runs orion")
     await build(tmp_path)
     manifests = sorted(index_of(tmp_path).rglob("*.manifest"))
     for manifest in manifests:
-        manifest.write_bytes(b"damaged")
+        damage(manifest)
     write(tmp_path, b_txt="bob runs vega")
     embedder = WordEmbedder(WIDTH)
 
@@ -572,7 +586,11 @@ async def test_a_build_and_a_search_have_their_time(tmp_path: Path) -> None:
     ("in_the_way", "error", "told"),
     [
         ("unfinished", IndexingError, "could not be written.*unfinished.*build again"),
-        ("generations", ConfigError, "cannot be kept in.*generations.*free that path"),
+        (
+            "generations",
+            ConfigError,
+            "cannot be kept in.*generations.*free that path or set database",
+        ),
         ("logs", ConfigError, "cannot be kept in.*logs.*free that path"),
     ],
 )
