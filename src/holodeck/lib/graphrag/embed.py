@@ -164,16 +164,14 @@ def _write(build: Build, table: str, ids: Sequence[str]) -> None:
     import numpy as np
 
     width = build.embedding.width
-    written: list[NDArray[np.float32]] = []
+    matrix: NDArray[np.float32] | None = None
+    if table in SEARCHED:
+        matrix = build.embedding.written[table] = np.empty((len(ids), width), dtype=np.float32)
 
     def parts() -> Iterator[NDArray[np.float32]]:
         for start in range(0, len(ids), ROWS_AT_ONCE):
             numbers = build.embedding.take(table, ids[start : start + ROWS_AT_ONCE])
-            part = np.concatenate(numbers).reshape(-1, width)
-            if table in SEARCHED:
-                written.append(part)
-            yield part
+            room = None if matrix is None else matrix[start : start + ROWS_AT_ONCE]
+            yield np.stack(numbers, out=room)
 
     write_vectors(build.vectors, table, ids, parts(), width)
-    if written:
-        build.embedding.written[table] = np.concatenate(written)

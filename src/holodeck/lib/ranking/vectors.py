@@ -14,16 +14,16 @@ from holodeck.lib.ranking.projection import MEASURED, Look, Projection, find_pro
 
 __all__ = ["Vectors", "has_projection"]
 
-LEAST_NUMBERS = 4_000_000
-"""Numbers of a matrix from which on it is looked at roughly first: fewer are read in a millisecond,
-and finding the axes takes some tenths of a second of every build and update."""
+LEAST_NUMBERS = 8_000_000
+"""Numbers of a matrix from which on it is looked at roughly first: fewer are read in milliseconds,
+and finding the axes takes over a second of processor time of every build and update."""
 
 Floats = NDArray[np.float32]
 Rows = NDArray[np.int64]
 
 
 def has_projection(arrays: Arrays) -> bool:
-    """Tell whether a table of these arrays is looked at roughly: its matrix need not be read whole."""
+    """Tell whether a table of these arrays is looked at roughly: its matrix is read in parts."""
     return "axes" in arrays
 
 
