@@ -18,8 +18,8 @@ from holodeck.lib.ranking.fuse import best_rows
 
 __all__ = ["LEAST_RECALL", "MEASURED", "Look", "Projection", "find_projection"]
 
-SHARPENED = 2_000
-"""Vectors that look best at first and are looked at again; of few vectors, an eighth."""
+SHARPENED = 3_000
+"""Vectors that look best at first and are looked at again; of few vectors, a quarter."""
 MEASURED = 200
 """Vectors that look best then and are measured whole."""
 AXES = 256
@@ -119,7 +119,7 @@ class Projection:
         along = np.vecdot(self.axes, query)
         leading = self.leading
         scores: Floats = np.matmul(along[:leading], self.first).reshape(-1)[: len(self.second)]
-        sharpened = min(SHARPENED, len(scores) // 8)
+        sharpened = min(SHARPENED, len(scores) // 4)
         likely = np.flatnonzero(scores >= _reached_by(scores, sharpened))
         scores[likely] += np.vecdot(self.second[likely], along[leading:])
         mean, spread = self._moments(query, along)
