@@ -8,7 +8,6 @@ made the same in every recording; everything else is as it was.
 
 from __future__ import annotations
 
-import json
 import os
 import pty
 import re
@@ -26,8 +25,7 @@ from pathlib import Path
 import pyte
 
 from holodeck.config.templates import make_agent
-from holodeck.lib.contracts import ToolCall
-from holodeck.testing import ModelServer, Reply, ServerRequest
+from holodeck.testing import ModelServer, looks_up
 
 DOCS = Path(__file__).resolve().parents[1]
 COLUMNS, ROWS = 80, 24
@@ -99,17 +97,10 @@ def _openai(folder: Path, server: ModelServer) -> Path:
     made = make_agent(folder / "with-openai", "vector", "openai").folder
     settings = f"OPENAI_API_KEY=any\nOPENAI_BASE_URL={server.url}\n"
     (made / ".env").write_text(settings, encoding="utf-8")
-    server.reply("chat", _look_up, when=lambda request: bool(request.body.get("tools")))
+    server.reply(
+        "chat", looks_up("knowledge", ANSWER), when=lambda request: bool(request.body.get("tools"))
+    )
     return made
-
-
-def _look_up(request: ServerRequest) -> str | Reply:
-    """Do what a model does: call the tool, then answer."""
-    last = request.body["messages"][-1]
-    if last["role"] == "tool":
-        return ANSWER
-    arguments = json.dumps({"query": last["content"]})
-    return Reply(tool_calls=(ToolCall(id="c1", name="knowledge", arguments=arguments),))
 
 
 SCENES: Mapping[str, Scene] = {

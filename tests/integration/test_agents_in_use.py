@@ -117,6 +117,17 @@ async def test_a_tool_has_a_limit_of_its_own(tmp_path: Path, server: ModelServer
     await hasty.close()
 
 
+def write_keyless(folder: Path, provider: str, server: str) -> None:
+    """Write an agent with a test case, in whose file no key stands."""
+    (folder / "agent.yaml").write_text(
+        f'name: a\nmodel: {{provider: {provider}, name: any, api_base: "{server}"}}\n'
+        "tools: [{name: k, source: docs, embedding_model: {provider: embedded}}]\n"
+        "test_cases: [{name: one, input: Hello, ground_truth: Hello, "
+        "evaluations: [{metric: equality}]}]\n",
+        encoding="utf-8",
+    )
+
+
 @pytest.mark.parametrize("key", [None, "", "  ", "${OPENAI_API_KEY}"])
 @pytest.mark.parametrize("command", [("chat", "-m", "Hello"), ("test",)], ids=["chat", "test"])
 def test_a_missing_key_is_told_before_anything_is_read(
@@ -135,12 +146,7 @@ def test_a_missing_key_is_told_before_anything_is_read(
     docs.mkdir()
     for number in range(200):
         (docs / f"{number}.txt").write_text(f"Text {number}.", encoding="utf-8")
-    (tmp_path / "agent.yaml").write_text(
-        f'name: a\nmodel: {{provider: openai, name: any, api_base: "{server.url}"}}\n'
-        "tools: [{name: k, source: docs, embedding_model: {provider: embedded}}]\n"
-        "test_cases: [{name: one, input: Hello}]\n",
-        encoding="utf-8",
-    )
+    write_keyless(tmp_path, "openai", server.url)
     monkeypatch.chdir(tmp_path)
     assert main(command) == 2
     told = capsys.readouterr().err
@@ -162,13 +168,7 @@ def test_a_local_model_wants_no_key(
     for name in ("OPENAI_API_KEY", "AZURE_OPENAI_API_KEY", "OPENAI_BASE_URL"):
         monkeypatch.delenv(name, raising=False)
     write_documents(tmp_path)
-    (tmp_path / "agent.yaml").write_text(
-        f'name: a\nmodel: {{provider: ollama, name: any, api_base: "{server.root}"}}\n'
-        "tools: [{name: k, source: docs, embedding_model: {provider: embedded}}]\n"
-        "test_cases: [{name: one, input: Hello, ground_truth: Hello, "
-        "evaluations: [{metric: equality}]}]\n",
-        encoding="utf-8",
-    )
+    write_keyless(tmp_path, "ollama", server.root)
     monkeypatch.chdir(tmp_path)
     assert main(command) == 0
     out, err = capsys.readouterr()

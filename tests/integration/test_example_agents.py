@@ -14,8 +14,7 @@ import pytest
 import yaml
 
 import holodeck
-from holodeck.lib.contracts import ToolCall
-from holodeck.testing import ModelServer, Reply, ServerRequest
+from holodeck.testing import ModelServer, looks_up
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 CASES = yaml.safe_load((EXAMPLES / "polar" / "cases.yaml").read_text("utf-8"))["test_cases"]
@@ -55,22 +54,14 @@ def run(folder: Path, *words: str, **variables: str) -> dict[str, Any]:
     return printed
 
 
-def ask_the_tool(request: ServerRequest) -> str | Reply:
-    """Do what a model does: look the question up, then answer."""
-    last = request.body["messages"][-1]
-    if last["role"] == "tool":
-        return "That is what the documents say."
-    arguments = json.dumps({"query": last["content"]})
-    return Reply(tool_calls=(ToolCall(id="c1", name="knowledge", arguments=arguments),))
-
-
 @pytest.mark.heavy
 @pytest.mark.parametrize("provider", list(VARIABLES))
 def test_an_agent_of_each_provider_passes_over_its_wire(provider: str, tmp_path: Path) -> None:
     """Index, conversation with the tool, and verdicts, against a server of the vendor's format."""
     folder = examples(tmp_path)
     with ModelServer() as server:
-        server.reply("chat", ask_the_tool, when=lambda request: bool(request.body.get("tools")))
+        answer = looks_up("knowledge", "That is what the documents say.")
+        server.reply("chat", answer, when=lambda request: bool(request.body.get("tools")))
         told = {name: text.format(root=server.root) for name, text in VARIABLES[provider].items()}
         (result,) = run(folder, f"agents/{provider}.yaml", **told)["runs"]
     assert result["counts"]["passed"] == len(CASES)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -12,31 +10,15 @@ import pytest
 from holodeck.cli import main
 from holodeck.config.cases import load_cases
 from holodeck.config.loader import load_agent
-from holodeck.lib.contracts import ToolCall
 from holodeck.lib.providers import PROVIDER_TABLE
 from holodeck.models.llm import PROVIDERS, ProviderName
-from holodeck.models.test_case import Case
-from holodeck.testing import ModelServer, Reply, ServerRequest
+from holodeck.testing import ModelServer, looks_up
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
 CHECK = (["validate"], ["index"], ["test"])
 CASES = 2
 ADDRESSES = {"openai": "{root}/v1", "azure_openai": "{root}", "ollama": "{root}"}
-
-
-def knowing(cases: Sequence[Case]) -> Callable[[ServerRequest], str | Reply]:
-    """Return what a model does that looks a question up first and then answers well."""
-    answers = {case.input: str(case.ground_truth) for case in cases}
-
-    def reply(request: ServerRequest) -> str | Reply:
-        *_, asked = (each for each in request.body["messages"] if each["role"] == "user")
-        if request.body["messages"][-1]["role"] == "tool":
-            return answers[asked["content"]]
-        arguments = json.dumps({"query": asked["content"]})
-        return Reply(tool_calls=(ToolCall(id="c1", name="knowledge", arguments=arguments),))
-
-    return reply
 
 
 def fill_in(folder: Path, provider: ProviderName, server: ModelServer) -> None:
@@ -95,8 +77,12 @@ def test_with_variables_in_the_env_file_it_passes_its_cases(
     """All that is filled in is ``.env``, and what it says is used, key and address."""
     assert main(["init", ".", "--provider", provider, "--template", template]) == 0
     fill_in(folder, provider, model_server)
-    answer = knowing(load_cases(load_agent("agent.yaml")))
-    model_server.reply("chat", answer, when=lambda request: bool(request.body.get("tools")))
+    known = {case.input: str(case.ground_truth) for case in load_cases(load_agent("agent.yaml"))}
+    model_server.reply(
+        "chat",
+        looks_up("knowledge", lambda question: known[question]),
+        when=lambda request: bool(request.body.get("tools")),
+    )
 
     assert [main(words) for words in CHECK] == [0] * len(CHECK)
 

@@ -8,7 +8,6 @@ every vendor's. ``test_documented_yaml.py`` looks at all YAML, also at what is o
 from __future__ import annotations
 
 import io
-import json
 import os
 import re
 import runpy
@@ -21,8 +20,7 @@ import pytest
 
 from holodeck.cli import main
 from holodeck.config.templates import make_agent
-from holodeck.lib.contracts import ToolCall
-from holodeck.testing import ModelServer, Reply, ServerRequest
+from holodeck.testing import ModelServer, looks_up
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
@@ -80,21 +78,13 @@ def is_run(page: Path) -> bool:
     return any(commands(*each) for each in blocks(page))
 
 
-def look_it_up(request: ServerRequest) -> str | Reply:
-    """Do what a model does: call the tool, then answer."""
-    last = request.body["messages"][-1]
-    if last["role"] == "tool":
-        return ANSWER
-    arguments = json.dumps({"query": last["content"]})
-    return Reply(tool_calls=(ToolCall(id="c1", name="knowledge", arguments=arguments),))
-
-
 @pytest.fixture
 def follow(
     tmp_path: Path, model_server: ModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> Callable[[Path], None]:
     """Return what follows a page, in a folder of its own."""
-    model_server.reply("chat", look_it_up, when=lambda request: bool(request.body.get("tools")))
+    answer = looks_up("knowledge", ANSWER)
+    model_server.reply("chat", answer, when=lambda request: bool(request.body.get("tools")))
     monkeypatch.setenv("OPENAI_API_KEY", "any")
     monkeypatch.setenv("OPENAI_BASE_URL", model_server.url)
     monkeypatch.setattr("sys.stdin", io.StringIO(""))

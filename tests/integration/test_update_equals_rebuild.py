@@ -23,6 +23,7 @@ import pyarrow.parquet as pq
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from holodeck.lib.graphrag.open_index import derive_index
 from holodeck.testing import ModelServer
 from holodeck.testing.replies import ServerRequest
 
@@ -266,6 +267,7 @@ def walk(server: ModelServer, builder: Builder, base: Path, steps: list[Step]) -
             paid.update(_units(request))
         assert not [unit for unit, count in paid.items() if count > 1], "paid for twice"
         assert not dangling(built, history.docs), step
+        assert_prepared(built, base / f"copy-{number}")
 
         fresh = base / f"fresh-{number}"
         shutil.copytree(history.docs, fresh / "docs")
@@ -315,6 +317,16 @@ def named(built: Built) -> set[str]:
     """Return the names of the entities."""
     entities = pq.read_table(Path(built["tables"]) / "entities.parquet", columns=["title"])
     return {str(title).upper() for title in entities["title"].to_pylist()}
+
+
+def assert_prepared(built: Built, folder: Path) -> None:
+    """What a search maps is, to the byte, what is derived of the tables and vectors alone."""
+    tables, vectors = folder / "tables", folder / "vectors"
+    shutil.copytree(built["tables"], tables)
+    shutil.copytree(built["vectors"], vectors)
+    prepared = (tables / "search.arrays").read_bytes()
+    derive_index(tables, vectors)
+    assert (tables / "search.arrays").read_bytes() == prepared
 
 
 def inodes(built: Built) -> dict[str, int]:

@@ -28,8 +28,8 @@ __all__ = [
 
 INTERRUPTED = 130
 MESSAGE = (
-    "interrupted; an index that was there is as it was, and what was paid for is kept for the next "
-    "run"
+    "interrupted; an index that was there is as it was, and what was paid for it is kept for the "
+    "next run"
 )
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 

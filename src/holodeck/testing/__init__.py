@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from holodeck.testing.contract import EngineContract
     from holodeck.testing.faults import Fault
+    from holodeck.testing.looking_up import looks_up
     from holodeck.testing.replies import Reply, ServerRequest, classify, prompt_hash
     from holodeck.testing.resources import FixedResources
     from holodeck.testing.scripted import ScriptedChat
@@ -27,6 +28,7 @@ __all__ = [
     "ServerRequest",
     "WordEmbedder",
     "classify",
+    "looks_up",
     "prompt_hash",
 ]
 
@@ -40,6 +42,7 @@ _PLACES = {
     "ServerRequest": "holodeck.testing.replies:ServerRequest",
     "WordEmbedder": "holodeck.testing.words:WordEmbedder",
     "classify": "holodeck.testing.replies:classify",
+    "looks_up": "holodeck.testing.looking_up:looks_up",
     "prompt_hash": "holodeck.testing.replies:prompt_hash",
 }
 

@@ -116,7 +116,10 @@ class Connection:
             await self._writer.wait_closed()
 
 
+_STATUSES = frozenset(HTTPStatus)
+
+
 def _head(status: int, headers: Mapping[str, str]) -> bytes:
-    phrase = HTTPStatus(status).phrase
+    phrase = HTTPStatus(status).phrase if status in _STATUSES else "Unknown"  # 529, 520 and more
     lines = [f"HTTP/1.1 {status} {phrase}", *(f"{name}: {text}" for name, text in headers.items())]
     return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1")

@@ -67,9 +67,16 @@ Columns = Mapping[str, list[Any]]  # Any: what a table holds
 RowOf = Mapping[str, int]
 Found = dict[str, NDArray[Any]]  # Any: as in Arrays
 
+_NOTHING: Arrays = {}
 
-def derive_arrays(tables: Path, vectors: Path) -> Arrays:
+
+def derive_arrays(tables: Path, vectors: Path, written: Arrays = _NOTHING) -> Arrays:
     """Read the tables and vectors of a generation, or of an index that the library built.
+
+    Args:
+        tables: Folder of the tables.
+        vectors: Folder of the vectors.
+        written: Vector tables that need not be read: their vectors, in the order of the rows.
 
     Raises:
         TableNotFoundError: A table is missing or damaged.
@@ -93,8 +100,8 @@ def derive_arrays(tables: Path, vectors: Path) -> Arrays:
         "claims": _claims(tables, entities["title"], unit_rows),
         "communities": _communities(tables, entity_rows, unit_rows),
         "reports": _reports(tables),
-        "entity_vectors": _vectors(folder, ENTITY_VECTORS, entity_rows),
-        "unit_vectors": _vectors(folder, UNIT_VECTORS, unit_rows),
+        "entity_vectors": _vectors(folder, ENTITY_VECTORS, entity_rows, written),
+        "unit_vectors": _vectors(folder, UNIT_VECTORS, unit_rows, written),
     }
     parts["joined"] = _joined(parts["edges"], len(entity_rows))
     parts["founded"] = _founded(Links(**parts["stated"]), len(edges["id"]))
@@ -290,8 +297,10 @@ def _documents_of(tables: Path) -> list[list[str]]:
     return [keys or [] for keys in read_columns(tables, "text_units", [several])[several]]
 
 
-def _vectors(folder: Path, table: str, rows: RowOf) -> Arrays:
+def _vectors(folder: Path, table: str, rows: RowOf, written: Arrays) -> Arrays:
     """Return a vector table; an index without rows for it has none."""
+    if table in written:
+        return Vectors.of(np.arange(len(rows)), written[table]).arrays
     stored = _stored_as(folder, table)
     if stored is None:
         return {}

@@ -29,6 +29,9 @@ VECTOR_TABLES = {
 }
 """Vector table → the table whose rows it describes."""
 
+SEARCHED = ("entity_description", "text_unit_text")
+"""The vector tables that a search works on."""
+
 BATCH_TEXTS = 256
 BATCH_BYTES = 250_000
 """What a provider sends at once: a batch that is one request."""
@@ -56,6 +59,8 @@ class Embedding:
         self._failure: BaseException | None = None
         self.handed_over = 0
         self.width = 0
+        self.written: dict[str, NDArray[np.float32]] = {}
+        """Vector table → its vectors as they were written, of those that a search works on."""
 
     def add(self, table: str, texts: Iterable[tuple[str, str]]) -> None:
         """Take (id, text) pairs of a vector table; a full batch is sent at once.
@@ -159,10 +164,14 @@ def _write(build: Build, table: str, ids: Sequence[str]) -> None:
     import numpy as np
 
     width = build.embedding.width
+    matrix: NDArray[np.float32] | None = None
+    if table in SEARCHED:
+        matrix = build.embedding.written[table] = np.empty((len(ids), width), dtype=np.float32)
 
     def parts() -> Iterator[NDArray[np.float32]]:
         for start in range(0, len(ids), ROWS_AT_ONCE):
             numbers = build.embedding.take(table, ids[start : start + ROWS_AT_ONCE])
-            yield np.concatenate(numbers).reshape(-1, width)
+            room = None if matrix is None else matrix[start : start + ROWS_AT_ONCE]
+            yield np.stack(numbers, out=room)
 
     write_vectors(build.vectors, table, ids, parts(), width)

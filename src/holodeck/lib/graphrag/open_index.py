@@ -122,18 +122,21 @@ def open_storage(storage: GraphRAGStorage) -> GraphIndex:
     return open_generation(storage.output_dir, storage.vectors_dir)
 
 
-def derive_index(tables: Path, vectors: Path, memo: StepMemo | None = None) -> None:
+def derive_index(
+    tables: Path, vectors: Path, memo: StepMemo | None = None, written: Arrays | None = None
+) -> None:
     """Write what a search works on beside the tables of a generation of ours.
 
     Args:
         tables: Folder of the tables.
         vectors: Folder of the vectors.
         memo: Of what was counted for the generation before.
+        written: Vector tables that need not be read: their vectors, in the order of the rows.
 
     Raises:
         TableNotFoundError: A table is missing or damaged.
     """
-    arrays = _derive(tables, vectors, memo)
+    arrays = _derive(tables, vectors, memo, written)
     write_arrays(tables / DERIVED_FILE, arrays, _about(tables, vectors))
 
 
@@ -156,13 +159,15 @@ def derive_places(tables: Path, vectors: Path, like: tuple[Path, Path]) -> None:
     write_arrays(tables / DERIVED_FILE, {**arrays, **placed}, _about(tables, vectors))
 
 
-def _derive(tables: Path, vectors: Path, memo: StepMemo | None = None) -> Arrays:
+def _derive(
+    tables: Path, vectors: Path, memo: StepMemo | None = None, written: Arrays | None = None
+) -> Arrays:
     # Here and not above: what reads tables takes long to import, and a prepared index needs none.
     from holodeck.lib.graphrag.counted_lines import CountedLines
     from holodeck.lib.graphrag.derive import derive_arrays
 
     start = time.perf_counter()
-    arrays = dict(derive_arrays(tables, vectors))
+    arrays = dict(derive_arrays(tables, vectors, written or {}))
     count = count_tokens if memo is None else CountedLines(memo)
     counted = line_tokens(_index(arrays, {}), count)
     arrays |= {f"{_TOKENS}.{name}": counts for name, counts in counted.items()}

@@ -175,7 +175,8 @@ async def _run_order(
     finally:
         await build.embedding.close()
     # Here and not at the first search: it takes a while, and the store is open in this process.
-    await asyncio.to_thread(derive_index, order.output, order.vectors, build.memo)
+    written = build.embedding.written
+    await asyncio.to_thread(derive_index, order.output, order.vectors, build.memo, written)
     build.memo.write(order.output / MEMO_FILE)
     resources.note_keys(build.memo.reply_keys)
     return build

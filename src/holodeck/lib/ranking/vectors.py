@@ -14,9 +14,9 @@ from holodeck.lib.ranking.projection import MEASURED, Look, Projection, find_pro
 
 __all__ = ["Vectors"]
 
-LEAST_NUMBERS = 4_000_000
-"""Numbers of a matrix from which on it is looked at roughly first: fewer are read in a millisecond,
-and finding the axes takes some tenths of a second of every build and update."""
+LEAST_NUMBERS = 8_000_000
+"""Numbers of a matrix from which on it is looked at roughly first: fewer are read in milliseconds,
+and finding the axes takes over a second of processor time of every build and update."""
 
 Floats = NDArray[np.float32]
 Rows = NDArray[np.int64]

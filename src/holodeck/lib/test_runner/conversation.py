@@ -46,10 +46,10 @@ class Conversation(ABC):
             EmptyQueryError: There is no question.
             ProviderError: The agent's model could not be made to answer.
         """
-        if not question.strip():
-            raise EmptyQueryError("the question is empty: write one")
         began = time.monotonic()
         self.agent_meter, self._tools_spent = Meter(), []
+        if not question.strip():
+            raise EmptyQueryError("the question is empty: write one")
         async with aclosing(self._events(question)) as events:
             async for event in events:
                 if isinstance(event, TurnDone):

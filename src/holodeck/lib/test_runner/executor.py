@@ -173,12 +173,8 @@ async def _run_turn(
         turn = await conversation.ask(expected.input)
     except CostLimitError as error:
         return replace(result, cut=str(error), spent=conversation.last_spent)
-    except HolodeckError as error:
-        return replace(result, error=str(error), spent=conversation.last_spent)
-    except Exception as error:  # the other cases are worth their verdicts all the same
-        logger.warning("test case failed unexpectedly", exc_info=True)
-        why = f"unexpected {type(error).__name__}: {error}"
-        return replace(result, error=why, spent=conversation.last_spent)
+    except Exception as error:  # noqa: BLE001  # the other cases are worth their verdicts
+        return replace(result, error=_reason(error), spent=conversation.last_spent)
     if turn.stopped is not None:
         return replace(result, error=turn.stopped, spent=turn.spent)
     return await _judged(replace(result, turn=turn, spent=turn.spent), expected, evaluations, judge)
@@ -205,5 +201,14 @@ async def _score(metric: Metric, sample: Sample, judge: Judge | None) -> Score:
         return await measure(metric, sample, judge)
     except CostLimitError:
         raise
-    except HolodeckError as error:
-        return Score(label=metric.label, value=None, threshold=metric.limit, reason=str(error))
+    except Exception as error:  # noqa: BLE001  # as above
+        reason = _reason(error)
+        return Score(label=metric.label, value=None, threshold=metric.limit, reason=reason)
+
+
+def _reason(error: Exception) -> str:
+    """Return why there is no result; an error that is none of ours goes to the log as well."""
+    if isinstance(error, HolodeckError):
+        return str(error)
+    logger.warning("a test case failed unexpectedly", exc_info=error)
+    return f"unexpected {type(error).__name__}: {error}"

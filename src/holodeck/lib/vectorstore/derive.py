@@ -19,7 +19,7 @@ from holodeck.lib.vectorstore.records import record_arrays
 
 __all__ = ["DERIVED_VERSION", "derive_arrays"]
 
-DERIVED_VERSION = f"1.{TERMS_VERSION}"
+DERIVED_VERSION = f"2.{TERMS_VERSION}"
 """The first number is raised when the same chunks give other arrays."""
 
 _ID_BYTES = 16

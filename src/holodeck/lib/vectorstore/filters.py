@@ -20,8 +20,8 @@ Flags = NDArray[np.bool_]
 def wanted_places(places: Places, records: Records, wanted: Mapping[str, str | int]) -> Flags:
     """Tell of each place whether it has everything that is wanted.
 
-    ``path`` is a pattern (``people/*.md``); ``page``, ``row`` and ``id`` are those of the place;
-    any other name is a field of its record, and so are these where the place has none.
+    ``path`` is a path or a pattern (``people/*.md``); ``page``, ``row`` and ``id`` are those of the
+    place; any other name is a field of its record, and so are these where the place has none.
     """
     found = np.ones(len(places.arrays["path_rows"]), dtype=np.bool_)
     for name, value in wanted.items():
@@ -32,7 +32,7 @@ def wanted_places(places: Places, records: Records, wanted: Mapping[str, str | i
 def _have(places: Places, records: Records, name: str, value: str) -> Flags:
     if name == "path":
         paths = Texts(places.arrays["paths"], places.arrays["paths_ends"])
-        matching = np.array([fnmatchcase(path, value) for path in paths], dtype=np.bool_)
+        matching = np.array([path == value or fnmatchcase(path, value) for path in paths], np.bool_)
         return matching[places.arrays["path_rows"]] if len(paths) else matching
     as_field = records.with_field(name, value)
     if name == "id":

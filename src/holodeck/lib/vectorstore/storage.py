@@ -70,6 +70,7 @@ class VectorFolder(IndexFolder[VectorRecord]):
         base_dir: What relative paths resolve against.
     """
 
+    setting = "database"
     derived = (DERIVED_FILE,)
 
     def __init__(self, tool: VectorstoreTool, base_dir: Path) -> None:

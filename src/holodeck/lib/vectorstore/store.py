@@ -82,11 +82,12 @@ class ChunkStore:
 
     @cached_property
     def _vectors(self) -> Vectors:
-        arrays = {name: self._vector_arrays[name] for name in ("rows", "axes", "rough")}
+        stored = self._vector_arrays
         # Where looks are rough, few rows of the matrix are ever read: ``cosines`` checks them.
-        is_exact = not len(arrays["axes"])
-        matrix = self.vectors if is_exact else self._vector_arrays.unread("matrix")
-        return Vectors.from_arrays({**arrays, "matrix": matrix})
+        whole = [name for name in stored if name != "matrix"]
+        is_exact = "axes" not in stored
+        matrix = self.vectors if is_exact else stored.unread("matrix")
+        return Vectors.from_arrays({**{name: stored[name] for name in whole}, "matrix": matrix})
 
     @cached_property
     def _words(self) -> WordIndex:
@@ -94,6 +95,9 @@ class ChunkStore:
 
     def similarities(self, vector: Floats) -> Floats:
         """Return about the cosine of every chunk: exactly, or by a rough look."""
+        projection = self._vectors.projection
+        if projection is not None:
+            return _rounded(projection.look(vector).scores)
         return _rounded(self._vectors.similarities(vector, len(self)))
 
     def cosines(self, rows: Rows, vector: Floats) -> Floats:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -13,11 +13,14 @@ from holodeck.config.cases import load_cases
 from holodeck.config.loader import LoadedAgent, load_agent
 from holodeck.errors import ConfigError
 from holodeck.lib.contracts import ToolCall
+from holodeck.lib.resources import Resources
 from holodeck.lib.test_runner.agent_factory import Agent, create_agent
+from holodeck.lib.test_runner.conversation import Conversation
 from holodeck.lib.test_runner.executor import find_case_problems, metrics_of, run_cases
 from holodeck.lib.test_runner.history import keep_run
 from holodeck.lib.test_runner.reporters import REPORTERS, write_report
 from holodeck.lib.test_runner.scores import RunResult
+from holodeck.lib.test_runner.turns import Event
 from holodeck.lib.test_runner.variants import make_variants
 from holodeck.models.evaluation import Evaluations, Metric
 from holodeck.models.test_case import Case
@@ -92,6 +95,34 @@ async def test_each_kind_of_end_has_its_verdict(agent: Agent, server: ModelServe
     assert [case.verdict for case in run.cases] == ["failed", "error", "reported", "error"]
     assert [len(case.turns) for case in run.cases] == [1, 1, 1, 2]
     assert "content" in (run.cases[1].turns[0].error or "")
+
+
+class Odd(Conversation):
+    """A conversation that has a mistake in it."""
+
+    async def _events(self, question: str) -> AsyncGenerator[Event, None]:
+        raise ZeroDivisionError("oops")
+        yield
+
+
+class OddAgent(Agent):
+    """An agent whose first conversation is odd."""
+
+    is_new = True
+
+    def conversation(self) -> Conversation:
+        """Begin one."""
+        is_new, self.is_new = self.is_new, False
+        return Odd(self.tools) if is_new else super().conversation()
+
+
+async def test_a_mistake_in_one_case_leaves_the_others_their_verdicts(agent: Agent) -> None:
+    """It is an error of that case, named by its kind."""
+    odd = OddAgent(agent.loaded, agent.tools, Resources(environ={}))
+    run = await run_cases(odd, sums(3)[1:], NONE, parallel=1)
+    assert [case.verdict for case in run.cases] == ["error", "passed"]
+    assert run.cases[0].turns[0].error == "unexpected ZeroDivisionError: oops"
+    await odd.close()
 
 
 def test_what_a_case_expects_is_always_looked_at() -> None:

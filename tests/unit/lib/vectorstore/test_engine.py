@@ -586,7 +586,11 @@ async def test_a_build_and_a_search_have_their_time(tmp_path: Path) -> None:
     ("in_the_way", "error", "told"),
     [
         ("unfinished", IndexingError, "could not be written.*unfinished.*build again"),
-        ("generations", ConfigError, "cannot be kept in.*generations.*free that path"),
+        (
+            "generations",
+            ConfigError,
+            "cannot be kept in.*generations.*free that path or set database",
+        ),
         ("logs", ConfigError, "cannot be kept in.*logs.*free that path"),
     ],
 )

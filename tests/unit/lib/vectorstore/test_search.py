@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -9,11 +11,11 @@ from holodeck.errors import SearchError
 from holodeck.lib.documents import content_id
 from holodeck.lib.vectorstore.modes import SEARCH_MODES
 from holodeck.lib.vectorstore.search import RANKINGS, Question, Ranked, find
-from holodeck.lib.vectorstore.store import ChunkStore
+from holodeck.lib.vectorstore.store import ChunkStore, open_store, write_store
 from holodeck.models.tool import VectorstoreTool
 from holodeck.testing.words import word_vector
 
-from .conftest import WIDTH, MakeStore
+from .conftest import WIDTH, MakeStore, units
 
 BOTH, MEANT, SAID = "orion ann", "lyra vega", "orion bob carl dora"
 
@@ -95,6 +97,25 @@ def test_what_is_allowed_is_found_behind_any_number_that_is_not(
     found = find(store, question("ann"), mode, top_k=5, allowed=allowed)
 
     assert ids(store, found) == [wanted]
+
+
+def test_many_vectors_are_found_as_by_looking_at_all(tmp_path: Path) -> None:
+    """Where looks are rough first, the best ten and their scores are those of an exact look."""
+    count, width = 4_100, 1_024
+    scale = 1 / np.sqrt(np.arange(width) + 3)
+    matrix = (np.random.default_rng(1).standard_normal((count, width)) * scale).astype(np.float32)
+    matrix /= np.linalg.norm(matrix, axis=1, keepdims=True)
+    write_store(tmp_path / "store", units([f"word{number}" for number in range(count)]), matrix)
+    store = open_store(tmp_path / "store")
+
+    for row in range(0, count, 400):
+        vector = matrix[row] + np.float32(0.5) * matrix[row - 7]
+        exact = matrix @ vector
+        best = np.argsort(-exact)[:10]
+        found = find(store, Question(text="?", vector=vector), "vector", top_k=10)
+        assert [hit.row for hit in found] == best.tolist()
+        assert [hit.score for hit in found] == pytest.approx(exact[best].tolist(), abs=1e-5)
+    assert not np.allclose(store.similarities(vector), exact, atol=1e-4)
 
 
 def test_only_so_many_are_returned(store: ChunkStore) -> None:

@@ -137,6 +137,9 @@ async def test_a_delimiter_that_is_given_is_not_guessed(tmp_path: Path) -> None:
         ({"row": 2}, {2}),
         ({"price": "5"}, {4}),
         ({"path": "other/*"}, set()),
+        ({"path": "p.csv", "row": "1"}, {1}),
+        ({"row": 10**30}, set()),
+        ({"row": "01"}, set()),
     ],
 )
 @pytest.mark.parametrize("mode", ["hybrid", "vector", "keyword"])
@@ -151,6 +154,16 @@ async def test_a_filter_leaves_only_what_has_the_values(
     assert found <= rows
     assert {source.path for source in result.sources} <= {"p.csv"} or "row" in wanted
     assert (mode == "keyword" and not rows) or bool(found) == bool(rows)
+
+
+async def test_a_path_may_hold_what_patterns_are_made_of(tmp_path: Path) -> None:
+    """A file that is named in full is that file."""
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "a[1].txt").write_text("A lamp", encoding="utf-8")
+    (tmp_path / "docs" / "a1.txt").write_text("A lamp too", encoding="utf-8")
+    result, _ = await ask(tmp_path, "lamp", filter={"path": "a[1].txt"})
+
+    assert sorted(source.path for source in result.sources) == ["a1.txt", "a[1].txt"]
 
 
 async def test_a_filter_that_nothing_passes_says_so(docs: Path) -> None:
