@@ -25,7 +25,13 @@ perform: Callable[..., Any] = recorder["perform"]
 shown: Callable[[Any, Any], str] = recorder["shown"]
 
 
-@pytest.mark.parametrize("name", SCENES)
+HEAVY = ("compare",)  # builds for both engines; the page's own commands do so in 'make test' too
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=pytest.mark.heavy) if name in HEAVY else name for name in SCENES],
+)
 def test_a_page_shows_what_the_terminal_shows(name: str) -> None:
     """Recorded anew, a capture is what its page holds; ``make captures`` writes it there."""
     scene = SCENES[name]

@@ -60,11 +60,11 @@ def test_without_a_model_it_passes_its_cases(
 @pytest.mark.parametrize(
     ("provider", "template"),
     [
-        ("openai", "graphrag"),
-        ("azure_openai", "vector"),
-        ("ollama", "vector"),
-        pytest.param("azure_openai", "graphrag", marks=pytest.mark.heavy),
-        pytest.param("ollama", "graphrag", marks=pytest.mark.heavy),
+        (provider, template)
+        if template == "vector"
+        else pytest.param(provider, template, marks=pytest.mark.heavy)
+        for template in ("vector", "graphrag")
+        for provider in ADDRESSES
     ],
 )
 def test_with_variables_in_the_env_file_it_passes_its_cases(

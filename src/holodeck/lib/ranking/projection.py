@@ -18,14 +18,14 @@ from holodeck.lib.ranking.fuse import best_rows
 
 __all__ = ["LEAST_RECALL", "MEASURED", "Look", "Projection", "find_projection"]
 
-SHARPENED = 2_000
-"""Vectors that look best at first and are looked at again; of few vectors, a sixteenth."""
+SHARPENED = 3_000
+"""Vectors that look best at first and are looked at again; of few vectors, a quarter."""
 MEASURED = 200
 """Vectors that look best then and are measured whole."""
 AXES = 256
 """Axes at the most; half as many as a vector has numbers, where that is less."""
-FIRST = (48, 80, 128)
-"""How many of them the first look goes over: what is tried, the fewest first."""
+LOOKS = ((48, 128), (80, AXES), (128, AXES))
+"""How many axes the first look goes over, and how many both: what is tried, the shortest first."""
 LEAST_RECALL = 0.995
 """Share of the nearest ten that a projection must lead to."""
 NEAREST = 10
@@ -119,7 +119,7 @@ class Projection:
         along = np.vecdot(self.axes, query)
         leading = self.leading
         scores: Floats = np.matmul(along[:leading], self.first).reshape(-1)[: len(self.second)]
-        sharpened = min(SHARPENED, len(scores) // 16)
+        sharpened = min(SHARPENED, len(scores) // 4)
         likely = np.flatnonzero(scores >= _reached_by(scores, sharpened))
         scores[likely] += np.vecdot(self.second[likely], along[leading:])
         mean, spread = self._moments(query, along)
@@ -151,9 +151,9 @@ def find_projection(matrix: Floats) -> Projection | None:
     rough = matrix @ axes.T
     queries = np.stack(list(_questions_like(matrix)))
     nearest = _nearest(matrix, queries)
-    for leading in FIRST:
+    for leading, both in LOOKS:
         if leading < len(axes):
-            projection = Projection.of(matrix, axes, rough, leading)
+            projection = Projection.of(matrix, axes[:both], rough[:, :both], leading)
             found = [best_rows(projection.look(query).scores, MEASURED) for query in queries]
             shares = [np.isin(*pair).mean() for pair in zip(nearest, found, strict=True)]
             if np.mean(shares) >= LEAST_RECALL:

@@ -12,7 +12,7 @@ from holodeck.lib.indexes.arrays import Arrays
 from holodeck.lib.ranking.fuse import best_rows, standard_scores
 from holodeck.lib.ranking.projection import MEASURED, Look, Projection, find_projection
 
-__all__ = ["Vectors"]
+__all__ = ["Vectors", "has_projection"]
 
 LEAST_NUMBERS = 8_000_000
 """Numbers of a matrix from which on it is looked at roughly first: fewer are read in milliseconds,
@@ -20,6 +20,11 @@ and finding the axes takes over a second of processor time of every build and up
 
 Floats = NDArray[np.float32]
 Rows = NDArray[np.int64]
+
+
+def has_projection(arrays: Arrays) -> bool:
+    """Tell whether a table of these arrays is looked at roughly: its matrix is read in parts."""
+    return "axes" in arrays
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,7 +61,7 @@ class Vectors:
     @classmethod
     def from_arrays(cls, arrays: Arrays) -> Vectors:
         """Return what ``arrays`` of another one said."""
-        projection = Projection.from_arrays(arrays) if "axes" in arrays else None
+        projection = Projection.from_arrays(arrays) if has_projection(arrays) else None
         return cls(rows=arrays["rows"], matrix=arrays["matrix"], projection=projection)
 
     @property

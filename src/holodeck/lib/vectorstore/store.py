@@ -22,7 +22,7 @@ from holodeck.lib.indexes.files import DERIVED_FILE
 from holodeck.lib.indexes.places import Places
 from holodeck.lib.indexes.text_units import PlacedRecord, TextUnit
 from holodeck.lib.indexes.texts import text_at
-from holodeck.lib.ranking.vectors import Vectors
+from holodeck.lib.ranking.vectors import Vectors, has_projection
 from holodeck.lib.ranking.words import WordIndex
 from holodeck.lib.vectorstore.chunks import ChunkRows, StoredChunk, StoredPlace
 from holodeck.lib.vectorstore.derive import DERIVED_VERSION, derive_arrays
@@ -84,10 +84,9 @@ class ChunkStore:
     def _vectors(self) -> Vectors:
         stored = self._vector_arrays
         # Where looks are rough, few rows of the matrix are ever read: ``cosines`` checks them.
-        whole = [name for name in stored if name != "matrix"]
-        is_exact = "axes" not in stored
-        matrix = self.vectors if is_exact else stored.unread("matrix")
-        return Vectors.from_arrays({**{name: stored[name] for name in whole}, "matrix": matrix})
+        matrix = stored.unread("matrix") if has_projection(stored) else self.vectors
+        others = {name: stored[name] for name in stored if name != "matrix"}
+        return Vectors.from_arrays({**others, "matrix": matrix})
 
     @cached_property
     def _words(self) -> WordIndex:
@@ -97,7 +96,7 @@ class ChunkStore:
         """Return about the cosine of every chunk: exactly, or by a rough look."""
         projection = self._vectors.projection
         if projection is not None:
-            return _rounded(projection.look(vector).scores)
+            return projection.look(vector).scores
         return _rounded(self._vectors.similarities(vector, len(self)))
 
     def cosines(self, rows: Rows, vector: Floats) -> Floats:

@@ -9,6 +9,7 @@ import pytest
 
 from holodeck.errors import SearchError
 from holodeck.lib.documents import content_id
+from holodeck.lib.ranking.vectors import LEAST_NUMBERS
 from holodeck.lib.vectorstore.modes import SEARCH_MODES
 from holodeck.lib.vectorstore.search import RANKINGS, Question, Ranked, find
 from holodeck.lib.vectorstore.store import ChunkStore, open_store, write_store
@@ -101,14 +102,15 @@ def test_what_is_allowed_is_found_behind_any_number_that_is_not(
 
 def test_many_vectors_are_found_as_by_looking_at_all(tmp_path: Path) -> None:
     """Where looks are rough first, the best ten and their scores are those of an exact look."""
-    count, width = 4_100, 1_024
+    width = 2_048
+    count = LEAST_NUMBERS // width + 1
     scale = 1 / np.sqrt(np.arange(width) + 3)
     matrix = (np.random.default_rng(1).standard_normal((count, width)) * scale).astype(np.float32)
     matrix /= np.linalg.norm(matrix, axis=1, keepdims=True)
     write_store(tmp_path / "store", units([f"word{number}" for number in range(count)]), matrix)
     store = open_store(tmp_path / "store")
 
-    for row in range(0, count, 400):
+    for row in range(0, count, count // 10):
         vector = matrix[row] + np.float32(0.5) * matrix[row - 7]
         exact = matrix @ vector
         best = np.argsort(-exact)[:10]
