@@ -107,6 +107,11 @@ def test_a_test_stops_at_its_cap_and_reports_what_it_has(
     assert run["spent"]["cost"] == pytest.approx(whole * 2 / 3)
     assert "--limit" in run["stopped"]
 
+    assert main([*words, "--max-cost", "0.2"]) == 5  # comes while the tool is to answer
+    (run,) = json.loads(capsys.readouterr().out)["runs"]
+    assert (run["counts"]["passed"], run["counts"]["not run"]) == (1, 2)
+    assert run["spent"]["cost"] == pytest.approx(whole / 3 + OWN)
+
     sides = ["--compare", "graphrag.search_mode=local", "--compare", "graphrag.search_mode=global"]
     assert main([*words, *sides, "--max-cost", "0.5"]) == 5
     first, second = json.loads(capsys.readouterr().out)["runs"]
