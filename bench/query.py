@@ -41,7 +41,7 @@ from holodeck.models.llm import ModelSettings
 from holodeck.testing import ScriptedChat
 
 SIZES = (1_000, 10_000, 100_000)
-RUNS = 10
+RUNS = 30
 SLOW_RUNS = 3
 SLOW_SIZE = 20_000
 NEAREST = 10
