@@ -41,7 +41,7 @@ from holodeck.models.llm import ModelSettings
 from holodeck.testing import ScriptedChat
 
 SIZES = (1_000, 10_000, 100_000)
-RUNS = 10
+RUNS = 30
 SLOW_RUNS = 3
 SLOW_SIZE = 20_000
 NEAREST = 10
@@ -84,7 +84,7 @@ def _measure(folder: Path, size: int) -> None:
         queries["held"], queries["api"] = _library(folder)
         if os.environ.get("HOLODECK_BENCH_API") == "0":
             del queries["api"]
-    print(f"{'CPU/wall ms':<12}" + "".join(f"{name:>24}" for name in ("floor", *queries)))
+    print(f"{'CPU/wall ms':<12}" + "".join(f"{name:>28}" for name in ("floor", *queries)))
     for name, near in (("local", 0.5), ("local, hub", 1.0)):
         cells = [f"{floor[0]:.2f}/{floor[1]:.2f}"]
         for which, query in queries.items():
@@ -94,7 +94,7 @@ def _measure(folder: Path, size: int) -> None:
             some = asked if which in RANKINGS else asked[:slow]
             cpu, wall = _least(query, some)
             cells.append(f"{cpu:.2f}/{wall:.2f} {cpu / floor[0]:.1f}x")
-        print(f"{name:<12}" + "".join(f"{cell:>24}" for cell in cells), flush=True)
+        print(f"{name:<12}" + "".join(f"{cell:>28}" for cell in cells), flush=True)
     _measure_global(index, floor[0])
 
 
