@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -115,6 +118,41 @@ async def test_a_tool_has_a_limit_of_its_own(tmp_path: Path, server: ModelServer
     turn = await hasty.conversation().ask("Orion?")
     assert "no result within 0.3 s (execution.tool_timeout)" in turn.text
     await hasty.close()
+
+
+def test_a_function_left_behind_costs_no_exit_code(tmp_path: Path, server: ModelServer) -> None:
+    """Whatever library it is in when the process ends: the turn was answered, and that is told."""
+    (tmp_path / "jobs.py").write_text(
+        "from pydantic import TypeAdapter\n\n"
+        'def poll() -> str:\n    """Wait for a job."""\n'
+        "    return TypeAdapter(list[int]).validate_python(iter(lambda: 1, 2))\n",
+        encoding="utf-8",
+    )
+    (tmp_path / "agent.yaml").write_text(
+        f'name: a\nmodel: {{provider: openai, name: any, api_base: "{server.url}"}}\n'
+        "execution: {tool_timeout: 0.3}\n"
+        "tools: [{name: poll, type: function, function: 'jobs:poll'}]\n",
+        encoding="utf-8",
+    )
+
+    def call_it(request: ServerRequest) -> str | Reply:
+        last = request.body["messages"][-1]
+        if last["role"] == "tool":
+            return f"Found: {last['content']}"
+        return Reply(tool_calls=(ToolCall(id="c1", name="poll", arguments="{}"),))
+
+    server.reply("chat", call_it)
+    done = subprocess.run(
+        [sys.executable, "-m", "holodeck", "chat", "-m", "Is it done?"],
+        cwd=tmp_path,
+        env={**os.environ, "OPENAI_API_KEY": "secret", "PYTHONPATH": os.pathsep.join(sys.path)},
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+    )
+    assert "no result within 0.3 s" in done.stdout
+    assert (done.returncode, "error" in done.stderr) == (0, False)
 
 
 def write_keyless(folder: Path, provider: str, server: str) -> None:

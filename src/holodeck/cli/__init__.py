@@ -26,4 +26,9 @@ def main(arguments: Sequence[str] | None = None, *, commands: typer.Typer | None
         open_closed_streams()
     from holodeck.cli import run
 
-    return run.main(arguments) if commands is None else run.main(arguments, commands=commands)
+    code = run.main(arguments) if commands is None else run.main(arguments, commands=commands)
+    if arguments is None:
+        from holodeck.cli.leaving import leave_threads_behind
+
+        leave_threads_behind(code)
+    return code

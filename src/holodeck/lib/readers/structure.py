@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from holodeck.errors import ConfigError
@@ -39,7 +39,9 @@ class Structure:
             ConfigError: It lacks one; the message lists those that it has.
         """
         known = set(available)
-        missing = [name for name in self.named if name not in known]
+        missing = [
+            name for name in self.named if name not in known and not self._opens(name, known)
+        ]
         if missing:
             has = ", ".join(dict.fromkeys(available)) or "none"
             raise ConfigError(
@@ -48,15 +50,30 @@ class Structure:
                 field="vector_field",
             )
 
+    def _opens(self, name: str, known: Iterable[str]) -> bool:
+        """Whether a field may be an object; an id is one value."""
+        return name != self.id_field and any(_is_below(other, name) for other in known)
+
     def text_of(self, fields: Mapping[str, str]) -> str:
         """Return the text of a record; fields that it leaves blank are left out."""
-        found = [fields[name] for name in self.vector_fields if name in fields]
-        return self.separator.join(found)
+        found = (_values(fields, name).values() for name in self.vector_fields)
+        return self.separator.join(value for values in found for value in values)
 
     def metadata_of(self, fields: Mapping[str, str]) -> dict[str, str]:
         """Return what comes with a record."""
-        return {name: fields[name] for name in self.meta_fields if name in fields}
+        return {k: v for name in self.meta_fields for k, v in _values(fields, name).items()}
 
     def id_of(self, fields: Mapping[str, str]) -> str | None:
         """Return the id of a record, if it has one."""
         return None if self.id_field is None else fields.get(self.id_field)
+
+
+def _values(fields: Mapping[str, str], name: str) -> dict[str, str]:
+    """Return the field; of one that is an object in this record, all that lies in it."""
+    if name in fields:
+        return {name: fields[name]}
+    return {other: value for other, value in fields.items() if _is_below(other, name)}
+
+
+def _is_below(other: str, name: str) -> bool:
+    return other.startswith(f"{name}.")

@@ -73,7 +73,7 @@ class AgentTool(ABC):
         except HolodeckError as error:
             why = str(error)
         except Exception as error:  # noqa: BLE001  # a function is its author's code: the model and the transcript get its error
-            why = f"{type(error).__name__}: {error}".removesuffix(": ")
+            why = _said(error)
             if limit.expired():
                 why = f"no result within {self._timeout:g} s (execution.tool_timeout)"
         return self._failed(given, why)
@@ -86,6 +86,15 @@ class AgentTool(ABC):
         return ToolUse(
             name=self.name, arguments=arguments, text=f"{self.name} failed: {why}", failed=True
         )
+
+
+def _said(error: Exception) -> str:
+    """Return an error of a function's author in words, also one that cannot say what it is."""
+    try:
+        text = str(error)
+    except Exception:  # noqa: BLE001  # its own code too
+        text = "it cannot say why"
+    return f"{type(error).__name__}: {text}".removesuffix(": ")
 
 
 class SearchFunction(AgentTool):

@@ -8,7 +8,7 @@ import inspect
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
+from functools import partial, wraps
 from pathlib import Path
 from types import ModuleType
 from typing import Any, cast
@@ -63,20 +63,19 @@ class PythonFunction(AgentTool):
         return self._schema
 
     async def _call(self, arguments: JsonObject) -> ToolUse:
-        work = ArgsKwargs((), arguments)
+        # Here and not in the thread: one that is left behind must not be inside the validator,
+        # which cannot be unwound when the process ends.
+        positional, named = self._adapter.validate_python(ArgsKwargs((), arguments))
+        work = partial(self._function, *positional, **named)
         if inspect.iscoroutinefunction(self._function):
-            found = await self._adapter.validate_python(work)
+            found = await work()
         else:
-            found = await in_thread_of_its_own(partial(self._work, work))
+            found = await in_thread_of_its_own(lambda: _all_of(work()))
         if inspect.isawaitable(found):  # a plain function may hand one on
             found = await found
         if inspect.isasyncgen(found):
             found = [each async for each in found]
         return ToolUse(name=self.name, arguments=arguments, text=_as_text(found))
-
-    def _work(self, arguments: ArgsKwargs) -> Any:  # Any: what a function returns
-        found = self._adapter.validate_python(arguments)
-        return list(found) if inspect.isgenerator(found) else found
 
 
 def find_function_problem(config: FunctionTool, base_dir: Path) -> str | None:
@@ -166,7 +165,7 @@ def _adapt(
     function: Callable[..., Any], config: FunctionTool
 ) -> tuple[TypeAdapter[Any], JsonObject]:
     try:
-        adapter: TypeAdapter[Any] = TypeAdapter(cast("Any", function))
+        adapter: TypeAdapter[Any] = TypeAdapter(cast("Any", _recorder(function)))
         schema = adapter.json_schema()
     except (PydanticUserError, NameError, TypeError) as error:
         raise ConfigError(
@@ -182,6 +181,22 @@ def _adapt(
             field="function",
         )
     return adapter, without_titles(schema)
+
+
+def _recorder(function: Callable[..., Any]) -> Callable[..., Any]:  # Any: of any signature
+    """Return what looks like the function and returns what it would be called with."""
+
+    @wraps(function)
+    def record(*positional: Any, **named: Any) -> tuple[Any, Any]:  # Any: as above
+        return positional, named
+
+    if isinstance(function, partial):
+        record.__annotations__ = getattr(function.func, "__annotations__", {})
+    return record
+
+
+def _all_of(found: Any) -> Any:  # Any: what a function returns
+    return list(found) if inspect.isgenerator(found) else found
 
 
 def _as_text(found: Any) -> str:  # Any: what a function returns

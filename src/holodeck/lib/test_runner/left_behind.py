@@ -9,7 +9,10 @@ from contextvars import copy_context
 from threading import Thread
 from typing import TypeVar
 
-__all__ = ["in_thread_of_its_own"]
+__all__ = ["NAME", "in_thread_of_its_own"]
+
+NAME = "holodeck-function"
+"""Of every such thread: who ends the process can tell whether one is still running."""
 
 Result = TypeVar("Result")
 
@@ -31,6 +34,8 @@ async def in_thread_of_its_own(work: Callable[[], Result]) -> Result:
         told: tuple[Callable[..., None], object]
         try:
             told = done.set_result, context.run(work)
+        except StopIteration as error:  # what no future takes
+            told = done.set_exception, RuntimeError(f"it raised StopIteration({error})")
         except Exception as error:  # noqa: BLE001  # handed to the caller, whatever it is
             told = done.set_exception, error
         except BaseException as error:  # noqa: BLE001  # no Ctrl-C: that reaches the main thread alone
@@ -39,5 +44,5 @@ async def in_thread_of_its_own(work: Callable[[], Result]) -> Result:
         with suppress(RuntimeError):  # the loop is closed
             loop.call_soon_threadsafe(tell, *told)
 
-    Thread(target=run, name="holodeck-function", daemon=True).start()
+    Thread(target=run, name=NAME, daemon=True).start()
     return await done

@@ -56,6 +56,23 @@ def fail() -> str:
     raise KeyError("shelf 9")
 
 
+def find_none() -> str:
+    """Look for the first of nothing."""
+    return next(each for each in [] if each)
+
+
+class MuteError(Exception):
+    """An error that cannot be said."""
+
+    def __str__(self) -> str:
+        raise ValueError("no words")
+
+
+def fail_mutely() -> str:
+    """Fail without a word."""
+    raise MuteError
+
+
 def sleep() -> str:
     """Take long."""
     time.sleep(0.5)
@@ -182,8 +199,10 @@ def test_yaml_may_describe_it_otherwise(folder: Path) -> None:
         ("shop:find_order", {"number": 1, "colour": "red"}, "colour: Unexpected keyword argument"),
         ("shop:find_order", "[1]", "one JSON object"),
         ("shop:fail", {}, "KeyError: 'shelf 9'"),
+        ("shop:find_none", {}, "it raised StopIteration"),
+        ("shop:fail_mutely", {}, "MuteError: it cannot say why"),
     ],
-    ids=["out of range", "missing", "unknown", "no object", "raises"],
+    ids=["out of range", "missing", "unknown", "no object", "raises", "finds none", "mute"],
 )
 async def test_a_failure_is_its_answer(
     folder: Path, function: str, arguments: dict[str, object] | str, told: str
