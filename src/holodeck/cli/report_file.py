@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from holodeck.errors import EvaluationError
+from holodeck.lib.whole_text import write_whole
 
 if TYPE_CHECKING:
     from holodeck.lib.test_runner.scores import RunResult
@@ -38,7 +39,7 @@ class ReportFile:
         from holodeck.lib.test_runner.reporters import write_report
 
         try:
-            self.path.write_text(write_report(self.form, runs), encoding="utf-8")
+            write_whole(self.path, write_report(self.form, runs))
         except OSError as error:
             raise EvaluationError(
                 f"the report cannot be written to {self.path} ({error}): name another file"

@@ -11,6 +11,7 @@ from typing import Any
 from holodeck.errors import EvaluationError
 from holodeck.lib.documents import OWN_FOLDER_MARK
 from holodeck.lib.test_runner.scores import RunResult, run_as_json
+from holodeck.lib.whole_text import write_whole
 
 __all__ = ["RUNS_FOLDER", "keep_run"]
 
@@ -34,7 +35,7 @@ def keep_run(runs: Sequence[RunResult], base_dir: Path) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
         # The folder may lie inside a source: it is not one of its documents.
         (folder / OWN_FOLDER_MARK).touch()
-        file.write_text(json.dumps(document, ensure_ascii=False, indent=2), encoding="utf-8")
+        write_whole(file, json.dumps(document, ensure_ascii=False, indent=2))
     except OSError as error:
         raise EvaluationError(
             f"the run cannot be kept in {folder} ({error}): free that path, or use --no-history"
