@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -169,14 +170,17 @@ async def _run_turn(
     conversation: Conversation, expected: CaseTurn, evaluations: Evaluations, judge: Judge | None
 ) -> TurnResult:
     result = TurnResult(question=expected.input)
+    began = time.monotonic()
     try:
         turn = await conversation.ask(expected.input)
-    except CostLimitError as error:
-        return replace(result, cut=str(error), spent=conversation.last_spent)
     except Exception as error:  # noqa: BLE001  # the other cases are worth their verdicts
-        return replace(result, error=_reason(error), spent=conversation.last_spent)
+        took = time.monotonic() - began
+        result = replace(result, failed_after=took, spent=conversation.last_spent)
+        if isinstance(error, CostLimitError):
+            return replace(result, cut=str(error))
+        return replace(result, error=_reason(error))
     if turn.stopped is not None:
-        return replace(result, error=turn.stopped, spent=turn.spent)
+        return replace(result, error=turn.stopped, failed_after=turn.seconds, spent=turn.spent)
     return await _judged(replace(result, turn=turn, spent=turn.spent), expected, evaluations, judge)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from pathlib import Path
@@ -11,7 +12,7 @@ import pytest
 
 from holodeck.config.cases import load_cases
 from holodeck.config.loader import LoadedAgent, load_agent
-from holodeck.errors import ConfigError
+from holodeck.errors import ConfigError, SearchError
 from holodeck.lib.contracts import ToolCall
 from holodeck.lib.resources import Resources
 from holodeck.lib.test_runner.agent_factory import Agent, create_agent
@@ -95,6 +96,35 @@ async def test_each_kind_of_end_has_its_verdict(agent: Agent, server: ModelServe
     assert [case.verdict for case in run.cases] == ["failed", "error", "reported", "error"]
     assert [len(case.turns) for case in run.cases] == [1, 1, 1, 2]
     assert "content" in (run.cases[1].turns[0].error or "")
+
+
+class Slow(Conversation):
+    """A conversation that fails after a while."""
+
+    async def _events(self, question: str) -> AsyncGenerator[Event, None]:
+        await asyncio.sleep(0.05)
+        raise SearchError("no answer in time")
+        yield
+
+
+class SlowAgent(Agent):
+    """An agent that never answers."""
+
+    def conversation(self) -> Conversation:
+        """Begin one."""
+        return Slow(self.tools)
+
+
+async def test_a_failed_answer_took_its_time(agent: Agent) -> None:
+    """The time until a turn failed counts in its case, in every report and in the mean."""
+    slow = SlowAgent(agent.loaded, agent.tools, Resources(environ={}))
+    run = await run_cases(slow, [Case(name="a", input="?")], NONE)
+    told = json.loads(write_report("json", [run]))["runs"][0]
+    assert run.cases[0].verdict == "error"
+    assert run.cases[0].seconds >= 0.04
+    assert run.seconds_a_case == run.cases[0].seconds
+    assert told["cases"][0]["turns"][0]["seconds"] >= 0.04
+    await slow.close()
 
 
 class Odd(Conversation):
