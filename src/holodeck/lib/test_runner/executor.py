@@ -12,7 +12,7 @@ from holodeck.errors import ConfigError, CostLimitError, HolodeckError
 from holodeck.lib.extras import require_extra
 from holodeck.lib.meter import accounted
 from holodeck.lib.test_runner.metrics import METRIC_EXTRAS, NEEDS_GROUND_TRUTH, measure
-from holodeck.lib.test_runner.metrics.text import holds_number
+from holodeck.lib.test_runner.metrics.numbers import why_no_number
 from holodeck.lib.test_runner.scores import CaseResult, RunResult, Sample, Score, TurnResult
 from holodeck.models.evaluation import JUDGED, Evaluations, Metric
 from holodeck.models.test_case import Case, CaseTurn
@@ -70,10 +70,10 @@ def find_case_problems(case: Case, evaluations: Evaluations, tools: Sequence[str
                     f"metric: {metric.metric} has nothing to compare with: write "
                     f"{_what_it_needs(metric)}, or remove the metric"
                 )
-            if metric.metric == "numeric" and not holds_number(turn.ground_truth or "0"):
+            if metric.metric == "numeric" and (why := why_no_number(turn.ground_truth or "0")):
                 problems.append(
-                    "metric: numeric compares numbers, and the ground_truth holds none: write one, "
-                    "or use another metric"
+                    f"metric: numeric compares with one number, and the ground_truth {why}: write "
+                    "one number, or use another metric"
                 )
             if metric.metric in METRIC_EXTRAS:
                 try:

@@ -154,12 +154,25 @@ def test_a_case_that_cannot_be_judged_is_found_before_it_runs() -> None:
     assert "ground_truth" in problems[1]
 
 
-def test_a_number_is_compared_with_a_number() -> None:
-    """A ground truth without one is found before the case runs."""
+@pytest.mark.parametrize(
+    ("truth", "problem"),
+    [
+        ("27 ships", None),
+        ("1 000 000", None),
+        ("1e6", None),
+        ("five", "holds none"),
+        ("27 July 1866", "holds 2"),
+        ("27.07.1866", "holds none"),
+        ("12,5", "write 12.5, not 12,5"),
+    ],
+)
+def test_numbers_are_compared_with_exactly_one(truth: str, problem: str | None) -> None:
+    """A ground truth without a number, with several or an ambiguous one is found before the run."""
     numeric = (Metric(metric="numeric"),)
-    for truth, count in (("five", 1), ("5", 0)):
-        case = Case(name="a", input="?", ground_truth=truth, evaluations=numeric)
-        assert len(find_case_problems(case, NONE, [])) == count
+    case = Case(name="a", input="?", ground_truth=truth, evaluations=numeric)
+    problems = find_case_problems(case, NONE, [])
+    assert len(problems) == (problem is not None)
+    assert problem is None or problem in problems[0]
 
 
 @pytest.mark.parametrize(
