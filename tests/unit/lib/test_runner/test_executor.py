@@ -223,6 +223,13 @@ def test_a_case_says_something_everywhere(blank: dict[str, object]) -> None:
         Case.model_validate(blank)
 
 
+def test_no_call_has_no_arguments() -> None:
+    """Arguments of a call that must not happen are refused, never passed over."""
+    tool = {"name": "add", "count": 0, "arguments": {"first": 1}}
+    with pytest.raises(ValueError, match="arguments have no effect with count: 0"):
+        Case.model_validate({"name": "a", "input": "?", "expected_tools": [tool]})
+
+
 async def test_reports_say_the_same_in_every_form(agent: Agent) -> None:
     """JSON, Markdown and JUnit agree on the counts; control characters and marks do no harm."""
     cases = [
