@@ -194,10 +194,17 @@ async def _judged(
         try:
             for metric in metrics_of(expected, evaluations):
                 score = await _score(metric, sample, judge)
-                result = replace(result, scores=(*result.scores, score))
+                result = replace(result, scores=(*result.scores, _numbered(score, result.scores)))
         except CostLimitError as error:
             result = replace(result, cut=str(error))
     return replace(result, judge_spent=judging.rows())
+
+
+def _numbered(score: Score, before: Sequence[Score]) -> Score:
+    """Return the second score of a name as ``name 2``: a mean would hide which one failed."""
+    taken = {each.label for each in before}
+    names = (score.label, *(f"{score.label} {n}" for n in range(2, len(before) + 2)))
+    return replace(score, label=next(name for name in names if name not in taken))
 
 
 async def _score(metric: Metric, sample: Sample, judge: Judge | None) -> Score:

@@ -10,6 +10,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from holodeck.cli.case_lines import case_line
 from holodeck.config.cases import load_cases
 from holodeck.config.loader import LoadedAgent, load_agent
 from holodeck.errors import ConfigError, SearchError
@@ -153,6 +154,17 @@ async def test_a_mistake_in_one_case_leaves_the_others_their_verdicts(agent: Age
     assert [case.verdict for case in run.cases] == ["error", "passed"]
     assert run.cases[0].turns[0].error == "unexpected ZeroDivisionError: oops"
     await odd.close()
+
+
+async def test_each_of_several_like_metrics_is_told(agent: Agent) -> None:
+    """The second of a name has a number of its own; the line of a case names all that failed."""
+    wanted = ("You", "nobody", "nothing")
+    metrics = tuple(Metric(metric="contains", values=(each,)) for each in wanted)
+    run = await run_cases(agent, [Case(name="a", input="Hi", evaluations=metrics)], NONE)
+    assert run.labels == ("contains", "contains 2", "contains 3")
+    assert [run.mean(label) for label in run.labels] == [1.0, 0.0, 0.0]
+    line = case_line(run.cases[0])
+    assert "contains 2 0.00 < 1: missing: 'nobody'; contains 3 0.00" in line
 
 
 def test_what_a_case_expects_is_always_looked_at() -> None:
