@@ -70,7 +70,7 @@ def test_plain_values_are_their_own_text(tmp_path: Path) -> None:
 
 
 def test_entries_without_a_value_are_counted(tmp_path: Path) -> None:
-    """What is left out is told with its rows, of many the first ten; nothing left out, nothing told."""
+    """What is left out is told with its rows, of many the first ten, and nothing else is."""
     one = read_json(tmp_path, '["Ada", null]')
     many = read_json(tmp_path, '["Ada", {}, null' + ", null" * 10 + "]")
 
