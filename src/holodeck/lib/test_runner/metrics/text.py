@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 
 from holodeck.lib.test_runner.metrics.numbers import numbers_in
 from holodeck.lib.test_runner.scores import Sample
@@ -10,9 +11,11 @@ from holodeck.models.evaluation import Metric
 
 __all__ = ["contains", "equals", "has_number", "matches"]
 
+_APOSTROPHES = str.maketrans(dict.fromkeys("‘’ʼ＇", "'"))
+
 
 def contains(sample: Sample, metric: Metric) -> tuple[float, str]:
-    """Whether the answer holds every value, else the ground truth; blanks count alike."""
+    """Whether the answer holds every value, else the ground truth; compared as by ``equals``."""
     wanted = metric.values or (sample.expected.ground_truth or "",)
     answer = _plain(sample.answer, metric)
     missing = [value for value in wanted if _plain(value, metric) not in answer]
@@ -31,7 +34,7 @@ def matches(sample: Sample, metric: Metric) -> tuple[float, str]:
 
 
 def equals(sample: Sample, metric: Metric) -> tuple[float, str]:
-    """Whether the answer is the ground truth, blanks aside."""
+    """Whether the answer is the ground truth; forms of blanks and apostrophes are alike."""
     is_equal = _plain(sample.answer, metric) == _plain(sample.expected.ground_truth or "", metric)
     return (1.0, "equal") if is_equal else (0.0, "not equal")
 
@@ -48,5 +51,6 @@ def has_number(sample: Sample, metric: Metric) -> tuple[float, str]:
 
 
 def _plain(text: str, metric: Metric) -> str:
-    one_line = " ".join(text.split())
+    one_form = unicodedata.normalize("NFC", text).translate(_APOSTROPHES)
+    one_line = " ".join(one_form.split())
     return one_line if metric.case_sensitive else one_line.casefold()
