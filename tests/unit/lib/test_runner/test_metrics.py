@@ -166,6 +166,13 @@ async def test_an_answer_cannot_close_its_section() -> None:
     assert (sent.count("<data "), sent.count("</data ")) == (2, 2)
 
 
+async def test_an_expression_that_never_ends_is_stopped() -> None:
+    """Catastrophic backtracking leaves the answer unjudged, with the pattern and what to do."""
+    endless = Metric(metric="regex", pattern="^(a|a)*$")
+    with pytest.raises(EvaluationError, match=r"took more than 2 s .* without a repetition"):
+        await measure(endless, sample("a" * 60 + "b"), None)
+
+
 def test_a_metric_refuses_what_it_would_ignore() -> None:
     """A setting of another metric, or one that is missing, is an error at load."""
     with pytest.raises(ValueError, match="pattern has no effect with metric: f1"):
