@@ -35,6 +35,7 @@ BASE_MODULES = (
     "meter",
     "spending",
     "streams",
+    "whole_text",
 )
 BASE = frozenset({"errors", "models", "base"})
 WORK = BASE | {"readers", "chunking", "resources", "indexes", "ranking", "replies"}

@@ -78,7 +78,7 @@ def test_cases_pass_without_a_model_and_every_report_agrees(run: Run, tmp_path: 
 @pytest.mark.heavy
 def test_engines_are_compared_on_the_same_cases(run: Run, tmp_path: Path) -> None:
     """Both indexes are built, and the two runs stand side by side; a failed case gives code 1."""
-    text = AGENT.replace("expected_sources: [ann.txt]", "expected_sources: [nobody.txt]")
+    text = AGENT.replace("values: [Ann Lee]", "values: [Nobody]")
     (tmp_path / "agent.yaml").write_text(text, encoding="utf-8")
     done = run("--compare", "default", "--compare", "graphrag", "--json", "--no-history")
     assert done.returncode == 1, done.stderr
@@ -95,9 +95,10 @@ def test_engines_are_compared_on_the_same_cases(run: Run, tmp_path: Path) -> Non
         ("expected_tools: [knowledge]", "expected_tools: [knowlege]", "'knowlege'"),
         ("metric: contains, values: [Ann Lee]", "metric: f1", "ground_truth"),
         ("metric: contains, values: [Ann Lee]", "metric: relevancy", "language model"),
+        ("[ann.txt]", "[docs/ann.txt]", "write 'ann.txt'"),
         ("name: hydra", "name: orion", "several test cases are named orion"),
     ],
-    ids=["no such tool", "nothing to compare", "no judge", "same name"],
+    ids=["no such tool", "nothing to compare", "no judge", "no such source", "same name"],
 )
 def test_a_case_that_cannot_run_is_a_configuration_error(
     run: Run, tmp_path: Path, old: str, new: str, told: str

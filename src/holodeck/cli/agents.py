@@ -84,6 +84,7 @@ def check_whole_agent(agent: LoadedAgent, *, to_write: bool = True) -> None:
         ConfigError: Lists everything, the tools' first.
     """
     from holodeck.config.cases import load_cases
+    from holodeck.lib.test_runner.expected_sources import check_expected_sources
 
     config, resources = agent.config, _resources(agent)
     has_cases = bool(config.test_cases) or config.test_cases_file is not None
@@ -95,7 +96,7 @@ def check_whole_agent(agent: LoadedAgent, *, to_write: bool = True) -> None:
             if has_cases:
                 checks.append(partial(resources.require_price, model, "chat", where))
     if has_cases:
-        checks.append(partial(load_cases, agent))
+        checks.append(lambda: check_expected_sources(agent, load_cases(agent)))
     tools = _tool_problems(agent, None, to_write=to_write, is_asked=has_cases)
     _raise_all([*tools, *_found_by(agent, checks)])
 

@@ -24,7 +24,7 @@ def case_line(case: CaseResult) -> str:
     from holodeck.lib.test_runner.reporters.tables import why_not
 
     reasons = why_not(case)
-    more = f": {reasons[0]}" if reasons else ""
+    more = f": {'; '.join(reasons)}" if reasons else ""
     return f"{case.verdict:8} {case.name} ({case.seconds:.1f} s){more}"
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -23,7 +25,7 @@ from holodeck.cli.options import (
 from holodeck.cli.output import guarded_results, say_error, show, show_json
 from holodeck.cli.report_file import chosen_report
 from holodeck.cli.session import Session
-from holodeck.errors import ConfigError, CostLimitError
+from holodeck.errors import ConfigError, CostLimitError, EvaluationError
 
 if TYPE_CHECKING:
     from holodeck.config.loader import LoadedAgent
@@ -74,6 +76,7 @@ def test(
     as_json: JsonOption = False,
 ) -> None:
     """Run the agent's test cases, after indexing what changed."""
+    from holodeck.lib.test_runner.history import keep_run, make_runs_folder
     from holodeck.lib.test_runner.scores import run_as_json
 
     session: Session = context.obj
@@ -83,24 +86,37 @@ def test(
     if max_cost is not None:
         loaded = loaded.costing_at_most(max_cost)
     variants, cases = _checked(loaded, compare or [], limit)
+    if report is not None:
+        report.refuse_document(loaded)
+    if not no_history:
+        make_runs_folder(loaded.base_dir)
     how = How(
         parallel=parallel, force=force, no_index=no_index, is_silent=session.is_quiet or as_json
     )
     with guarded_results():
         runs = run_variants(session, variants, cases, how)
-    if not as_json:  # seen also when it cannot be written down
-        _show(runs)
-    if report is not None:
-        report.write(runs)
-    if not no_history:
-        from holodeck.lib.test_runner.history import keep_run
-
-        keep_run(runs, loaded.base_dir)
-    if as_json:
+    if as_json:  # seen also when it cannot be written down
         show_json({"runs": [run_as_json(run) for run in runs]})
-    code = max(_exit_code(run) for run in runs)
+    else:
+        _show(runs)
+    writers: list[Callable[[], object]] = [] if report is None else [partial(report.write, runs)]
+    if not no_history:
+        writers.append(partial(keep_run, runs, loaded.base_dir))
+    code = max(_write_down(writers), *[_exit_code(run) for run in runs])
     if code:
         raise typer.Exit(code)
+
+
+def _write_down(writers: list[Callable[[], object]]) -> int:
+    """Write whatever can be written, tell what cannot, and return the exit code for that."""
+    code = 0
+    for write in writers:
+        try:
+            write()
+        except EvaluationError as error:
+            say_error(str(error))
+            code = EXECUTION
+    return code
 
 
 def _checked(

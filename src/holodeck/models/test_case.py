@@ -25,6 +25,14 @@ class ExpectedTool(StrictModel):
         default=None, ge=0, description="How often it must be called; default: at least once"
     )
 
+    @model_validator(mode="after")
+    def _no_arguments_of_no_call(self) -> ExpectedTool:
+        if self.count == 0 and self.arguments is not None:
+            raise ValueError(
+                "arguments have no effect with count: 0, which expects no call at all: remove one"
+            )
+        return self
+
 
 def _as_block(value: Any) -> Any:  # Any: what YAML holds
     return {"name": value} if isinstance(value, str) else value

@@ -161,3 +161,11 @@ def test_force_builds_again_and_no_index_builds_nothing(project: Path, server: M
     assert record.read_bytes() == first
     chat(project, "-m", "Hello", "--force")
     assert record.read_bytes() != first
+
+
+def test_half_a_character_spoils_no_later_question(project: Path, server: ModelServer) -> None:
+    """What a model says stays in the conversation: it can be sent back and printed."""
+    server.replay(["half \ud83d", "next"], kind="chat")
+    said = chat(project, say="Hello\nAnd then?\n")
+    assert said.returncode == 0, said.stderr
+    assert said.stdout == "half \ufffd\nnext\n"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shutil
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -195,6 +196,9 @@ def test_a_report_has_the_form_that_is_asked_for(
         ["--output", "report.html"],
         ["--output", "."],
         ["--output", "agent.yaml"],
+        ["--output", ".env", "--format", "json"],
+        ["--output", "docs/report.md"],
+        ["--output", "notes.md"],
         ["--max-cost", "0"],
         ["--limit", "0"],
         ["--parallel", "0"],
@@ -204,8 +208,50 @@ def test_a_report_has_the_form_that_is_asked_for(
     ],
 )
 def test_options_that_cannot_be_followed_are_told_before_anything_runs(
-    words: list[str], server: ModelServer
+    words: list[str], server: ModelServer, folder: Path
 ) -> None:
     """Exit code 2, and nobody was asked."""
+    (folder / "notes.md").write_text("# What I know\n", encoding="utf-8")
     assert main(["test", *words]) == 2
     assert server.requests == []
+
+
+def test_an_earlier_report_is_replaced(server: ModelServer, folder: Path) -> None:
+    """In every form, since each run gives a newer one."""
+    for name in ("report.md", "report.json", "report.xml"):
+        for _ in range(2):
+            assert main(["test", "--output", name, "--no-history", "--limit", "1"]) == 0, name
+
+
+def test_a_run_that_cannot_be_kept_is_refused_before_anything_runs(
+    server: ModelServer, folder: Path
+) -> None:
+    """A file where the folder of the runs would be: exit code 2, and nobody was asked."""
+    (folder / ".holodeck").mkdir()
+    (folder / ".holodeck" / "runs").write_text("", encoding="utf-8")
+    assert main(["test"]) == 2
+    assert server.requests == []
+    assert main(["test", "--no-history"]) == 0
+
+
+def test_results_are_printed_that_cannot_be_written_down(
+    server: ModelServer, folder: Path, capsys: Captured
+) -> None:
+    """Both places go while the cases run: the document comes, then the reasons and code 3."""
+    (folder / "reports").mkdir()
+
+    def spoil(request: ServerRequest) -> str:
+        if request.model == "answers":
+            shutil.rmtree(folder / "reports", ignore_errors=True)
+            shutil.rmtree(folder / ".holodeck" / "runs", ignore_errors=True)
+            (folder / ".holodeck" / "runs").touch()
+            return "Yes."
+        return '{"score": 9, "reason": "fine"}'
+
+    server.reply("chat", spoil)
+    words = ["test", "--limit", "1", "--json", "--output", "reports/report.md"]
+    assert main(words) == 3
+    printed_out = capsys.readouterr()
+    assert json.loads(printed_out.out)["runs"][0]["counts"]["passed"] == 1
+    assert "reports/report.md" in printed_out.err
+    assert "--no-history" in printed_out.err

@@ -1,6 +1,6 @@
 """What stands around every model, in the one right order.
 
-    Metered( Retrying( Limited( Capped( model ))))
+    Metered( Retrying( Limited( Capped( WellFormed( model )))))
 
 A wait between two tries holds no slot and reserves no money; a call is counted once, however often
 it was tried.
@@ -19,6 +19,7 @@ from holodeck.lib.providers.limits import Limited, LimitedEmbedder
 from holodeck.lib.providers.meter import Metered, MeteredEmbedder
 from holodeck.lib.providers.reply_store import ReplyStore
 from holodeck.lib.providers.retry import Retrying, RetryingEmbedder, RetryPolicy
+from holodeck.lib.providers.well_formed import WellFormed
 
 __all__ = ["wrap_chat", "wrap_embedder"]
 
@@ -38,7 +39,8 @@ def wrap_chat(
         meter: Where calls are counted; default: one of its own.
         policy: How to retry; default: as ``access`` says.
     """
-    limited = Limited(Capped(model, access.price, access.where), access.concurrency)
+    capped = Capped(WellFormed(model), access.price, access.where)
+    limited = Limited(capped, access.concurrency)
     return Metered(Retrying(limited, policy or RetryPolicy.of(access)), meter, access.price)
 
 

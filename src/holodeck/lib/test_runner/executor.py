@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -12,7 +13,7 @@ from holodeck.errors import ConfigError, CostLimitError, HolodeckError
 from holodeck.lib.extras import require_extra
 from holodeck.lib.meter import accounted
 from holodeck.lib.test_runner.metrics import METRIC_EXTRAS, NEEDS_GROUND_TRUTH, measure
-from holodeck.lib.test_runner.metrics.text import holds_number
+from holodeck.lib.test_runner.metrics.numbers import why_no_number
 from holodeck.lib.test_runner.scores import CaseResult, RunResult, Sample, Score, TurnResult
 from holodeck.models.evaluation import JUDGED, Evaluations, Metric
 from holodeck.models.test_case import Case, CaseTurn
@@ -70,10 +71,10 @@ def find_case_problems(case: Case, evaluations: Evaluations, tools: Sequence[str
                     f"metric: {metric.metric} has nothing to compare with: write "
                     f"{_what_it_needs(metric)}, or remove the metric"
                 )
-            if metric.metric == "numeric" and not holds_number(turn.ground_truth or "0"):
+            if metric.metric == "numeric" and (why := why_no_number(turn.ground_truth or "0")):
                 problems.append(
-                    "metric: numeric compares numbers, and the ground_truth holds none: write one, "
-                    "or use another metric"
+                    f"metric: numeric compares with one number, and the ground_truth {why}: write "
+                    "one number, or use another metric"
                 )
             if metric.metric in METRIC_EXTRAS:
                 try:
@@ -169,14 +170,17 @@ async def _run_turn(
     conversation: Conversation, expected: CaseTurn, evaluations: Evaluations, judge: Judge | None
 ) -> TurnResult:
     result = TurnResult(question=expected.input)
+    began = time.monotonic()
     try:
         turn = await conversation.ask(expected.input)
-    except CostLimitError as error:
-        return replace(result, cut=str(error), spent=conversation.last_spent)
     except Exception as error:  # noqa: BLE001  # the other cases are worth their verdicts
-        return replace(result, error=_reason(error), spent=conversation.last_spent)
+        took = time.monotonic() - began
+        result = replace(result, failed_after=took, spent=conversation.last_spent)
+        if isinstance(error, CostLimitError):
+            return replace(result, cut=str(error))
+        return replace(result, error=_reason(error))
     if turn.stopped is not None:
-        return replace(result, error=turn.stopped, spent=turn.spent)
+        return replace(result, error=turn.stopped, failed_after=turn.seconds, spent=turn.spent)
     return await _judged(replace(result, turn=turn, spent=turn.spent), expected, evaluations, judge)
 
 
@@ -190,10 +194,17 @@ async def _judged(
         try:
             for metric in metrics_of(expected, evaluations):
                 score = await _score(metric, sample, judge)
-                result = replace(result, scores=(*result.scores, score))
+                result = replace(result, scores=(*result.scores, _numbered(score, result.scores)))
         except CostLimitError as error:
             result = replace(result, cut=str(error))
     return replace(result, judge_spent=judging.rows())
+
+
+def _numbered(score: Score, before: Sequence[Score]) -> Score:
+    """Return the second score of a name as ``name 2``: a mean would hide which one failed."""
+    taken = {each.label for each in before}
+    names = (score.label, *(f"{score.label} {n}" for n in range(2, len(before) + 2)))
+    return replace(score, label=next(name for name in names if name not in taken))
 
 
 async def _score(metric: Metric, sample: Sample, judge: Judge | None) -> Score:

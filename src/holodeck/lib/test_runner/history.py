@@ -8,20 +8,45 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from holodeck.errors import EvaluationError
+from holodeck.errors import ConfigError, EvaluationError
 from holodeck.lib.documents import OWN_FOLDER_MARK
 from holodeck.lib.test_runner.scores import RunResult, run_as_json
+from holodeck.lib.whole_text import write_whole
 
-__all__ = ["RUNS_FOLDER", "keep_run"]
+__all__ = ["RUNS_FOLDER", "keep_run", "make_runs_folder"]
 
 RUNS_FOLDER = Path(".holodeck") / "runs"
+
+
+def make_runs_folder(base_dir: Path) -> Path:
+    """Make the folder that runs are kept in, where there is none, and return it.
+
+    Raises:
+        ConfigError: Nothing can be written there.
+    """
+    folder = base_dir / RUNS_FOLDER
+    try:
+        _make(folder)
+    except OSError as error:
+        raise ConfigError(_cannot_keep(folder, error)) from error
+    return folder
+
+
+def _make(folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    # The folder may lie inside a source: it is not one of its documents.
+    (folder / OWN_FOLDER_MARK).touch()
+
+
+def _cannot_keep(folder: Path, error: OSError) -> str:
+    return f"the run cannot be kept in {folder} ({error}): free that path, or use --no-history"
 
 
 def keep_run(runs: Sequence[RunResult], base_dir: Path) -> Path:
     """Write what became of the cases and return the file.
 
     Raises:
-        EvaluationError: The folder cannot be written to.
+        EvaluationError: It cannot be written.
     """
     now = datetime.now(UTC)
     document: dict[str, Any] = {  # Any: JSON
@@ -31,12 +56,8 @@ def keep_run(runs: Sequence[RunResult], base_dir: Path) -> Path:
     folder = base_dir / RUNS_FOLDER
     file = folder / f"{now:%Y%m%dT%H%M%S%f}Z.json"
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        # The folder may lie inside a source: it is not one of its documents.
-        (folder / OWN_FOLDER_MARK).touch()
-        file.write_text(json.dumps(document, ensure_ascii=False, indent=2), encoding="utf-8")
+        _make(folder)
+        write_whole(file, json.dumps(document, ensure_ascii=False, indent=2))
     except OSError as error:
-        raise EvaluationError(
-            f"the run cannot be kept in {folder} ({error}): free that path, or use --no-history"
-        ) from error
+        raise EvaluationError(_cannot_keep(folder, error)) from error
     return file

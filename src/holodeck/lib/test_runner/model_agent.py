@@ -36,6 +36,7 @@ from holodeck.lib.test_runner.turns import (
     Turn,
     TurnDone,
 )
+from holodeck.lib.whole_text import well_formed
 from holodeck.models.llm import ModelSettings
 
 __all__ = ["ModelConversation", "TurnLimits"]
@@ -106,7 +107,7 @@ class ModelConversation(Conversation):
         async def run(context: RunContext[None], **arguments: Any) -> str:  # Any: JSON
             use = await self._use(tool, arguments.get(UNREADABLE, arguments))
             self._uses[context.tool_call_id or ""] = use
-            return use.text
+            return well_formed(use.text)  # a function may return anything
 
         return Tool.from_schema(
             run, tool.name, tool.description, dict(tool.parameters), takes_ctx=True

@@ -66,6 +66,7 @@ class TurnResult:
     Attributes:
         turn: What the agent did; ``None`` where it gave no answer.
         error: Why there is none.
+        failed_after: Seconds that it took to fail.
         spent: What the agent and its tools asked of models, also where there is no answer.
         judge_spent: What judging took.
         cut: Why it ended before its end: the cost cap came first.
@@ -74,10 +75,16 @@ class TurnResult:
     question: str
     turn: Turn | None = None
     error: str | None = None
+    failed_after: float = 0.0
     scores: Sequence[Score] = ()
     spent: Sequence[MeterRow] = ()
     judge_spent: Sequence[MeterRow] = ()
     cut: str | None = None
+
+    @property
+    def seconds(self) -> float:
+        """Wall time of the answer, or until there was none to come."""
+        return self.failed_after if self.turn is None else self.turn.seconds
 
     @property
     def verdict(self) -> Verdict:
@@ -108,8 +115,8 @@ class CaseResult:
 
     @property
     def seconds(self) -> float:
-        """Wall time of its answers."""
-        return sum(turn.turn.seconds for turn in self.turns if turn.turn is not None)
+        """Wall time of its turns, those without an answer too; judging apart."""
+        return sum(turn.seconds for turn in self.turns)
 
     @property
     def spent(self) -> tuple[MeterRow, ...]:
@@ -218,6 +225,7 @@ def _case(case: CaseResult) -> dict[str, Any]:  # Any: JSON
                 "question": turn.question,
                 "verdict": turn.verdict,
                 "error": turn.error,
+                "seconds": round(turn.seconds, 3),
                 "answer": None if turn.turn is None else turn_as_json(turn.turn),
                 "scores": [
                     {

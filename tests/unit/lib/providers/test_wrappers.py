@@ -7,14 +7,14 @@ import dataclasses
 from collections.abc import Callable
 from pathlib import Path
 
-from holodeck.lib.contracts import ChatRequest
+from holodeck.lib.contracts import ChatRequest, ToolCall
 from holodeck.lib.meter import Meter
 from holodeck.lib.providers.access import ModelAccess
 from holodeck.lib.providers.openai import OpenAIChat, OpenAIEmbedder
 from holodeck.lib.providers.reply_store import ReplyStore
 from holodeck.lib.providers.retry import RetryPolicy
 from holodeck.lib.providers.wrappers import wrap_chat, wrap_embedder
-from holodeck.testing import Fault, ModelServer, ScriptedChat
+from holodeck.testing import Fault, ModelServer, Reply, ScriptedChat
 
 Ask = Callable[..., ChatRequest]
 
@@ -93,3 +93,26 @@ async def test_embeddings_are_counted_when_they_are_paid_for(
         assert model_server.counts["embedding"].calls == 3
         await cached.close()
         await bare.close()
+
+
+async def test_halves_of_a_character_are_joined_as_they_arrive(
+    model_server: ModelServer, access: ModelAccess, ask: Ask
+) -> None:
+    """A pair cut between two pieces is one character, a lone half U+FFFD; in calls of tools too."""
+    text = "x" * 15 + "\ud83d\ude00 and \ud83d"  # a piece of the stream ends after 16
+    call = ToolCall(id="c1", name="search", arguments='{"query": "\\ud83d\\ude00 \\udc00"}')
+    model_server.reply("chat", Reply(text=text, tool_calls=(call,)))
+    model = wrap_chat(OpenAIChat(access), access)
+    right = "x" * 15 + "\U0001f600 and \ufffd"
+
+    whole = await model.complete(ask())
+    deltas = [delta async for delta in model.stream(ask())]
+
+    assert whole.text == right
+    assert "".join(delta.text for delta in deltas) == right
+    last = deltas[-1].reply
+    assert last is not None
+    assert last.text == right
+    for reply in (whole, last):
+        assert reply.tool_calls[0].arguments == '{"query": "\U0001f600 \ufffd"}'
+    await model.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from pathlib import Path
@@ -9,9 +10,10 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from holodeck.cli.case_lines import case_line
 from holodeck.config.cases import load_cases
 from holodeck.config.loader import LoadedAgent, load_agent
-from holodeck.errors import ConfigError
+from holodeck.errors import ConfigError, SearchError
 from holodeck.lib.contracts import ToolCall
 from holodeck.lib.resources import Resources
 from holodeck.lib.test_runner.agent_factory import Agent, create_agent
@@ -97,6 +99,35 @@ async def test_each_kind_of_end_has_its_verdict(agent: Agent, server: ModelServe
     assert "content" in (run.cases[1].turns[0].error or "")
 
 
+class Slow(Conversation):
+    """A conversation that fails after a while."""
+
+    async def _events(self, question: str) -> AsyncGenerator[Event, None]:
+        await asyncio.sleep(0.05)
+        raise SearchError("no answer in time")
+        yield
+
+
+class SlowAgent(Agent):
+    """An agent that never answers."""
+
+    def conversation(self) -> Conversation:
+        """Begin one."""
+        return Slow(self.tools)
+
+
+async def test_a_failed_answer_took_its_time(agent: Agent) -> None:
+    """The time until a turn failed counts in its case, in every report and in the mean."""
+    slow = SlowAgent(agent.loaded, agent.tools, Resources(environ={}))
+    run = await run_cases(slow, [Case(name="a", input="?")], NONE)
+    told = json.loads(write_report("json", [run]))["runs"][0]
+    assert run.cases[0].verdict == "error"
+    assert run.cases[0].seconds >= 0.04
+    assert run.seconds_a_case == run.cases[0].seconds
+    assert told["cases"][0]["turns"][0]["seconds"] >= 0.04
+    await slow.close()
+
+
 class Odd(Conversation):
     """A conversation that has a mistake in it."""
 
@@ -123,6 +154,17 @@ async def test_a_mistake_in_one_case_leaves_the_others_their_verdicts(agent: Age
     assert [case.verdict for case in run.cases] == ["error", "passed"]
     assert run.cases[0].turns[0].error == "unexpected ZeroDivisionError: oops"
     await odd.close()
+
+
+async def test_each_of_several_like_metrics_is_told(agent: Agent) -> None:
+    """The second of a name has a number of its own; the line of a case names all that failed."""
+    wanted = ("You", "nobody", "nothing")
+    metrics = tuple(Metric(metric="contains", values=(each,)) for each in wanted)
+    run = await run_cases(agent, [Case(name="a", input="Hi", evaluations=metrics)], NONE)
+    assert run.labels == ("contains", "contains 2", "contains 3")
+    assert [run.mean(label) for label in run.labels] == [1.0, 0.0, 0.0]
+    line = case_line(run.cases[0])
+    assert "contains 2 0.00 < 1: missing: 'nobody'; contains 3 0.00" in line
 
 
 def test_what_a_case_expects_is_always_looked_at() -> None:
@@ -154,12 +196,25 @@ def test_a_case_that_cannot_be_judged_is_found_before_it_runs() -> None:
     assert "ground_truth" in problems[1]
 
 
-def test_a_number_is_compared_with_a_number() -> None:
-    """A ground truth without one is found before the case runs."""
+@pytest.mark.parametrize(
+    ("truth", "problem"),
+    [
+        ("27 ships", None),
+        ("1 000 000", None),
+        ("1e6", None),
+        ("five", "holds none"),
+        ("27 July 1866", "holds 2"),
+        ("27.07.1866", "holds none"),
+        ("12,5", "write 12.5, not 12,5"),
+    ],
+)
+def test_numbers_are_compared_with_exactly_one(truth: str, problem: str | None) -> None:
+    """A ground truth without a number, with several or an ambiguous one is found before the run."""
     numeric = (Metric(metric="numeric"),)
-    for truth, count in (("five", 1), ("5", 0)):
-        case = Case(name="a", input="?", ground_truth=truth, evaluations=numeric)
-        assert len(find_case_problems(case, NONE, [])) == count
+    case = Case(name="a", input="?", ground_truth=truth, evaluations=numeric)
+    problems = find_case_problems(case, NONE, [])
+    assert len(problems) == (problem is not None)
+    assert problem is None or problem in problems[0]
 
 
 @pytest.mark.parametrize(
@@ -178,6 +233,13 @@ def test_a_case_says_something_everywhere(blank: dict[str, object]) -> None:
     """What is blank, or would break a report's line, is refused when it is read."""
     with pytest.raises(ValueError, match=r"blank|one line|at least 1"):
         Case.model_validate(blank)
+
+
+def test_no_call_has_no_arguments() -> None:
+    """Arguments of a call that must not happen are refused, never passed over."""
+    tool = {"name": "add", "count": 0, "arguments": {"first": 1}}
+    with pytest.raises(ValueError, match="arguments have no effect with count: 0"):
+        Case.model_validate({"name": "a", "input": "?", "expected_tools": [tool]})
 
 
 async def test_reports_say_the_same_in_every_form(agent: Agent) -> None:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import math
 import re
 
+from holodeck.lib.test_runner.metrics.numbers import numbers_in
 from holodeck.lib.test_runner.scores import Sample
 from holodeck.models.evaluation import Metric
 
-__all__ = ["contains", "equals", "has_number", "holds_number", "matches"]
-
-_NUMBER = re.compile(r"(?<![\w.,])[-+−]?\d{1,3}(?:,\d{3})+(?:\.\d+)?|(?<![\w.])[-+−]?\d+(?:\.\d+)?")
+__all__ = ["contains", "equals", "has_number", "matches"]
 
 
 def contains(sample: Sample, metric: Metric) -> tuple[float, str]:
@@ -40,25 +38,15 @@ def equals(sample: Sample, metric: Metric) -> tuple[float, str]:
 
 def has_number(sample: Sample, metric: Metric) -> tuple[float, str]:
     """Whether a number of the answer is that of the ground truth, within the tolerance."""
-    wanted = _numbers(sample.expected.ground_truth or "")
-    found = _numbers(sample.answer)
+    (wanted,) = numbers_in(sample.expected.ground_truth or "")
+    found = numbers_in(sample.answer)
     if not found:
         return 0.0, "the answer holds no number"
-    nearest = min(found, key=lambda number: abs(number - wanted[0]))
-    is_near = abs(nearest - wanted[0]) <= metric.tolerance + 1e-9 * max(1.0, abs(wanted[0]))
-    return float(is_near), f"nearest to {wanted[0]:g} is {nearest:g}"
-
-
-def holds_number(text: str) -> bool:
-    """Tell whether a text holds a number that can be compared with."""
-    return bool(_numbers(text))
+    nearest = min(found, key=lambda number: abs(number - wanted))
+    is_near = abs(nearest - wanted) <= metric.tolerance + 1e-9 * max(1.0, abs(wanted))
+    return float(is_near), f"nearest to {wanted:g} is {nearest:g}"
 
 
 def _plain(text: str, metric: Metric) -> str:
     one_line = " ".join(text.split())
     return one_line if metric.case_sensitive else one_line.casefold()
-
-
-def _numbers(text: str) -> list[float]:
-    found = (float(match[0].replace(",", "").replace("−", "-")) for match in _NUMBER.finditer(text))
-    return [number for number in found if math.isfinite(number)]
