@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Literal
 
 from pydantic import Field, field_validator, model_validator
@@ -96,9 +95,11 @@ class Metric(StrictModel):
     @classmethod
     def _is_an_expression(cls, pattern: str | None) -> str | None:
         if pattern is not None:
+            import regex
+
             try:
-                re.compile(pattern)
-            except re.error as error:
+                regex.compile(pattern)
+            except regex.error as error:
                 raise ValueError(f"pattern is no regular expression: {error}") from error
         return pattern
 

@@ -56,6 +56,9 @@ async def value(metric: dict[str, Any], answer: str, **expected: Any) -> float:
         ({"metric": "regex", "pattern": r"\d{4}"}, "in 99", None, 0.0),
         ({"metric": "equality"}, " Ann  Lee\n", "ann lee", 1.0),
         ({"metric": "equality"}, "Ann Lee.", "Ann Lee", 0.0),
+        ({"metric": "equality", "case_sensitive": True}, "Zoe\u0308’s", "Zo\u00eb's", 1.0),
+        ({"metric": "contains"}, "by Zo\u00eb's ship", "zoe\u0308’s", 1.0),
+        ({"metric": "contains"}, "Zoe", "Zo\u00eb", 0.0),
         ({"metric": "numeric"}, "about 1,234.5 km", "1234.5", 1.0),
         ({"metric": "numeric", "tolerance": 1}, "11 or 20", "12", 1.0),
         ({"metric": "numeric"}, "minus: -3", "3", 0.0),
@@ -96,6 +99,15 @@ async def test_tools_are_compared_by_name_arguments_and_count(
 ) -> None:
     """An empty list expects none; further arguments do not matter."""
     assert await value({"metric": "expected_tools"}, "x", expected_tools=tools) == expected
+
+
+async def test_a_call_counts_also_a_failed_one() -> None:
+    """What the agent chose to do is judged; what came of it shows in its answer and sources."""
+    failed = (ToolUse(name="add", text="no answer in time", failed=True),)
+    wanted = sample("x", uses=failed, expected_tools=[{"name": "add", "count": 1}])
+    assert (await measure(Metric(metric="expected_tools"), wanted, None)).value == 1.0
+    unwanted = sample("x", uses=failed, expected_tools=[])
+    assert (await measure(Metric(metric="expected_tools"), unwanted, None)).value == 0.0
 
 
 async def test_sources_are_compared_by_file_or_by_place() -> None:
@@ -152,6 +164,13 @@ async def test_an_answer_cannot_close_its_section() -> None:
     assert "<data ID>" in told
     assert closing not in sent
     assert (sent.count("<data "), sent.count("</data ")) == (2, 2)
+
+
+async def test_an_expression_that_never_ends_is_stopped() -> None:
+    """Catastrophic backtracking leaves the answer unjudged, with the pattern and what to do."""
+    endless = Metric(metric="regex", pattern="^(a|a)*$")
+    with pytest.raises(EvaluationError, match=r"took more than 2 s .* without a repetition"):
+        await measure(endless, sample("a" * 60 + "b"), None)
 
 
 def test_a_metric_refuses_what_it_would_ignore() -> None:
