@@ -215,3 +215,21 @@ def test_a_pipe_whose_last_turn_was_stopped_says_so_by_its_code(
             server.resume()
             child.communicate(more, timeout=60)
         assert child.returncode == code, more
+
+
+def test_bytes_that_are_no_text_are_told_as_such(project: Path, server: ModelServer) -> None:
+    """In a pipe, where the talk goes on, and behind ``-m``; the model is not asked."""
+    for words, typed in ((["--json"], b"caf\xe9\nHello\n"), (["-m", b"caf\xe9"], b"")):
+        said = subprocess.run(
+            [*CHAT, *words],
+            cwd=project,
+            env=ENVIRONMENT,
+            input=typed,
+            capture_output=True,
+            timeout=100,
+            check=False,
+        )
+        assert said.returncode == 3
+        assert b"not UTF-8" in said.stderr
+        assert (b"You said: Hello" in said.stdout) is bool(typed)
+    assert server.counts["chat"].calls == 1
