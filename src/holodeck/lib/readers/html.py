@@ -22,6 +22,12 @@ __all__ = ["read"]
 # Where a page says how it is encoded: within its first kilobyte, by the standard.
 _CHARSET = re.compile(rb"<meta[^>]+charset\s*=\s*[\"']?\s*([\w-]+)", re.IGNORECASE)
 _HEAD = 1024
+# markitdown takes these to stand within a line, and would glue their text to its neighbours.
+_BLOCK = re.compile(
+    r"(?=</?(?:address|aside|button|details|fieldset|footer|form|header|legend|main|nav|noscript"
+    r"|option|select|summary|template|textarea)\b)",
+    re.IGNORECASE,
+)
 
 
 def read(file: Path, path: str, options: ReadOptions) -> list[Document]:
@@ -34,7 +40,7 @@ def read(file: Path, path: str, options: ReadOptions) -> list[Document]:
     except OSError as error:
         raise ReadError(f"it cannot be opened: {error.strerror or error}") from error
     html, notes = decode(content, _as_declared(content, options))
-    stream = BytesIO(clean_text(html).encode())
+    stream = BytesIO(_BLOCK.sub("\n", clean_text(html)).encode())
     try:
         with warnings.catch_warnings():
             # It warns of pages nested too deeply for Markdown, and gives their plain text.

@@ -119,6 +119,25 @@ def test_a_page_is_what_its_reader_sees(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    "page",
+    [
+        "<nav>Home</nav><main>Orion</main><footer>Imprint</footer>",
+        "<b>Home</b><template>Orion</template>Imprint",
+        "<details><summary>Home</summary>Orion</details><address>Imprint</address>",
+        "<select><option>Home</option><option>Orion</option></select><button>Imprint</button>",
+        "<p>Home<noscript>Orion</noscript>Imprint</p>",
+    ],
+)
+def test_neighbours_on_a_page_are_words_of_their_own(page: str, tmp_path: Path) -> None:
+    """What a browser sets apart is never glued into one word."""
+    (tmp_path / "a.html").write_text(page, encoding="utf-8")
+
+    (document,) = html.read(tmp_path / "a.html", "a.html", OPTIONS)
+
+    assert document.text.replace("*", "").split() == ["Home", "Orion", "Imprint"]
+
+
+@pytest.mark.parametrize(
     ("declared", "encoding"),
     [('<meta charset="shift_jis">', "shift_jis"), ("", "cp1252"), ('<meta charset="x">', "cp1252")],
 )
