@@ -195,7 +195,7 @@ LOSSES: dict[str, tuple[Fault | Reply | str, bool, str]] = {
     "Town6.": ("I can't help with that.", False, "the model refused"),
     "Town7.": (Fault(status=429), True, "429"),
     "Town8.": (Fault(status=503), True, "503"),
-    "Town9.": (Fault(cut_stream=True), True, "cannot be reached"),
+    "Town9.": (Fault(cut_stream=True), True, "it broke off"),
     "Town10.": (Fault(not_json=True), True, "no chat completion"),
     "Town11.": (Fault(empty=True), True, "no answer (stop)"),
     "Town12.": (Reply(text=None, finish_reason="length"), True, "no answer (token limit)"),

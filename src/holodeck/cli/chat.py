@@ -22,7 +22,6 @@ from holodeck.cli.options import (
 from holodeck.cli.output import guarded_results
 from holodeck.cli.progress import show_progress
 from holodeck.cli.session import Session
-from holodeck.errors import EmptyQueryError
 
 if TYPE_CHECKING:
     from holodeck.config.loader import LoadedAgent
@@ -44,10 +43,11 @@ def chat(
 ) -> None:
     """Talk to the agent, after indexing what changed."""
     from holodeck.cli.talk import Talk
+    from holodeck.lib.test_runner.conversation import check_question
 
     session: Session = context.obj
-    if message is not None and not message.strip():
-        raise EmptyQueryError("the message is empty: write one")
+    if message is not None:
+        check_question(message)
     refuse_contradiction(force=force, no_index=no_index)
     loaded = load(session, chosen_agent(agent_option, agent_argument))
     check_talking_agent(loaded)

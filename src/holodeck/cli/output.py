@@ -35,10 +35,12 @@ class ReaderGoneError(Exception):
 
 
 def prepare_streams() -> None:
-    """Let both streams take any character; one that they cannot spell is escaped."""
+    """Let every stream take anything; a character that one cannot spell is escaped."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # a test may have put something simpler in its place
             stream.reconfigure(errors="backslashreplace")
+    if hasattr(sys.stdin, "reconfigure"):  # whoever reads it says what is wrong with it
+        sys.stdin.reconfigure(errors="surrogateescape")
 
 
 _guarded: TextIO | None = None

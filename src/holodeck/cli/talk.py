@@ -62,7 +62,12 @@ class Talk:
 
     def say_once(self, message: str) -> int:
         """Say one thing and return the exit code; an error is the caller's."""
-        turn = self._run(message)
+        try:
+            turn = self._run(message)
+        except (HolodeckError, KeyboardInterrupt):
+            self._end_line()
+            self._tell_spent(self._conversation.last_spent)
+            raise
         if self._as_json:
             show_json(turn_as_json(turn))
         return 0 if turn.stopped is None else FAILED
@@ -77,6 +82,8 @@ class Talk:
             try:
                 line = self._read(is_terminal)
                 if line is None or line == "/quit":
+                    if was_interrupted and not is_terminal:  # nobody chose to leave
+                        code = INTERRUPTED
                     break
                 if line and not self._command(line) and not self._answer(line) and not is_terminal:
                     code = FAILED
@@ -148,10 +155,14 @@ class Talk:
     def _keep_unanswered(self, question: str, why: str) -> None:
         """Keep a question without an answer, with what it took all the same."""
         spent = self._conversation.last_spent
+        self._tell_spent(spent)
+        self._transcript.add_unanswered(question, why, spent)
+
+    def _tell_spent(self, spent: Sequence[MeterRow]) -> None:
+        """Tell what a turn without an answer took."""
         if spent:
             self._note(f"({said_spent(total(spent))})")
         self._note_prices(spent)
-        self._transcript.add_unanswered(question, why, spent)
 
     def _note_prices(self, spent: Sequence[MeterRow]) -> None:
         unknown = self._transcript.unknown_prices(spent)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ TEMPLATES: tuple[TemplateName, ...] = get_args(TemplateName)
 _IGNORE_FILE = ".gitignore"
 _KEPT = (_IGNORE_FILE, "README.md")
 """What a project may have already: ours is left out then."""
+_LONGEST_NAME = 255
 _EXAMPLE = "'holodeck init my-agent'"
 
 
@@ -75,6 +77,8 @@ def _check_name(name: str) -> None:
         problem = "holds a line break, a control character or bytes that are no text"
     elif any(part != part.strip() for part in parts):
         problem = "begins or ends with a blank"
+    elif any(len(os.fsencode(part)) > _LONGEST_NAME for part in parts):
+        problem = f"is longer than {_LONGEST_NAME} bytes, the most that systems take"
     elif any(part.startswith("-") for part in parts):
         problem = "begins with '-', as an option does"
     else:

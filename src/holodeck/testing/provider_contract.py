@@ -89,6 +89,19 @@ class ProviderContract(ProviderFailureContract):
                 [delta async for delta in model.stream(ask())]
 
         assert caught.value.retryable
+        assert "cannot be reached" not in str(caught.value)
+
+    async def test_a_page_in_place_of_a_stream_is_told_as_such(
+        self, server: ModelServer, access: ModelAccess
+    ) -> None:
+        """A wrong address is no passing failure."""
+        server.fault(Fault(kind="chat", not_json=True))
+
+        async with self.chat(access) as model:
+            with pytest.raises(ProviderError, match="check the URL") as caught:
+                [delta async for delta in model.stream(ask())]
+
+        assert not caught.value.retryable
 
     @pytest.mark.parametrize("streamed", [False, True])
     async def test_a_tool_is_offered_called_and_answered(

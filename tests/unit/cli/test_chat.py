@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -169,3 +170,66 @@ def test_half_a_character_spoils_no_later_question(project: Path, server: ModelS
     said = chat(project, say="Hello\nAnd then?\n")
     assert said.returncode == 0, said.stderr
     assert said.stdout == "half \ufffd\nnext\n"
+
+
+def test_one_message_that_fails_ends_its_line_and_tells_what_it_took(
+    project: Path, server: ModelServer
+) -> None:
+    """The error does not stand behind a half answer, and calls that were paid are told."""
+    server.fault(Fault(kind="chat", containing="long", cut_stream=True))
+    half = chat(project, "-m", "a long one")
+    assert half.returncode == 3
+    assert half.stdout.endswith("\n")
+    server.replay(
+        [Reply(text="", tool_calls=(ToolCall(id="c1", name="add", arguments="{}"),)), ""],
+        kind="chat",
+    )
+    paid = chat(project, "-m", "Hello")
+    assert paid.returncode == 3
+    assert "(2 calls, " in paid.stderr
+
+
+def test_a_pipe_whose_last_turn_was_stopped_says_so_by_its_code(
+    project: Path, server: ModelServer
+) -> None:
+    """Ctrl-C in the last turn of a pipe gives 130; with an answer after it, the talk went on."""
+    for more, code in (("", 130), ("Hello\n", 0)):
+        server.reset_counts()
+        server.pause()
+        with subprocess.Popen(
+            CHAT,
+            cwd=project,
+            env=ENVIRONMENT,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        ) as child:
+            assert child.stdin is not None
+            child.stdin.write("slow\n")
+            child.stdin.flush()
+            server.wait_for(1, "chat")
+            child.send_signal(signal.SIGINT)
+            assert child.stderr is not None
+            assert any(line.startswith("stopped") for line in child.stderr)
+            server.resume()
+            child.communicate(more, timeout=60)
+        assert child.returncode == code, more
+
+
+def test_bytes_that_are_no_text_are_told_as_such(project: Path, server: ModelServer) -> None:
+    """In a pipe, where the talk goes on, and behind ``-m``; the model is not asked."""
+    for words, typed in ((["--json"], b"caf\xe9\nHello\n"), (["-m", b"caf\xe9"], b"")):
+        said = subprocess.run(
+            [*CHAT, *words],
+            cwd=project,
+            env=ENVIRONMENT,
+            input=typed,
+            capture_output=True,
+            timeout=100,
+            check=False,
+        )
+        assert said.returncode == 3
+        assert b"not UTF-8" in said.stderr
+        assert (b"You said: Hello" in said.stdout) is bool(typed)
+    assert server.counts["chat"].calls == 1

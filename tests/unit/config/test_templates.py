@@ -59,6 +59,7 @@ def test_the_example_of_variables_names_those_of_the_provider(
         ("a\nb", "line break"),
         ("a\x1b[2J", "control"),
         ("new/-a", "option"),
+        ("é" * 128, "longer than 255 bytes"),
     ],
 )
 def test_an_odd_name_is_refused(

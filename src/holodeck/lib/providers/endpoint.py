@@ -81,5 +81,12 @@ def _check(parts: SplitResult, access: ModelAccess) -> None:
         raise ConfigError(
             "the server's URL must begin with http:// or https:// and a host", field=field_name
         )
+    try:
+        _ = parts.port
+    except ValueError as error:
+        raise ConfigError(
+            "what follows the ':' of the server's URL must be a port, a number up to 65535",
+            field=field_name,
+        ) from error
     if parts.query or parts.fragment:
         raise ConfigError("the server's URL must end with its path: drop '?…'", field=field_name)

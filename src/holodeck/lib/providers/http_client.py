@@ -13,9 +13,12 @@ from holodeck.errors import ProviderError
 from holodeck.lib.providers.client import CONNECT_SECONDS, ModelClient
 from holodeck.lib.providers.seam import Refusal, Seam
 
-__all__ = ["JSON_HEADERS", "HttpClient", "HttpSeam", "Json", "written"]
+__all__ = ["BROKEN_OFF", "JSON_HEADERS", "HttpClient", "HttpSeam", "Json", "written"]
 
 Json = dict[str, Any]  # Any: JSON
+
+BROKEN_OFF = (httpx.ReadError, httpx.RemoteProtocolError)
+"""What is raised when a server was reached, and its answer did not come to an end."""
 
 JSON_HEADERS = {"Content-Type": "application/json"}
 
@@ -45,6 +48,8 @@ class HttpSeam(Seam):
         late = isinstance(error, httpx.TimeoutException | TimeoutError)
         if late and not isinstance(error, httpx.ConnectTimeout):
             return self.late(purpose)
+        if isinstance(error, BROKEN_OFF):
+            return self.broken_off(str(error) or type(error).__name__)
         if isinstance(error, httpx.HTTPError):
             return self.unreachable(str(error) or type(error).__name__)
         return self.not_an_answer()

@@ -9,7 +9,8 @@ from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from openai import AsyncOpenAI
+from openai import AsyncOpenAI, AsyncStream
+from openai.types.chat import ChatCompletionChunk
 
 from holodeck.lib.contracts import ChatDelta, ChatModel, ChatReply, ChatRequest, Embedder
 from holodeck.lib.providers.access import ModelAccess
@@ -82,7 +83,7 @@ class OpenAIChat(ChatModel):
                 stream_options={"include_usage": True},
                 extra_headers=headers,
             )
-            if isinstance(stream, str):
+            if isinstance(stream, str) or _is_web_page(stream):
                 raise seam.unusable(_NO_COMPLETION, retryable=False)
             reply = StreamedReply()
             async with stream:
@@ -107,6 +108,12 @@ class OpenAIChat(ChatModel):
     async def close(self) -> None:
         """Close the connections."""
         await self._client.close()
+
+
+def _is_web_page(stream: AsyncStream[ChatCompletionChunk]) -> bool:
+    """Tell whether a proxy or another program answered; its page would be an empty stream."""
+    kind: str = stream.response.headers.get("content-type", "")
+    return kind.lower().startswith("text/html")
 
 
 def _accepted(seam: Seam, reply: ChatReply, refusal: str | None) -> ChatReply:

@@ -8,6 +8,7 @@ import httpx
 import openai
 
 from holodeck.errors import ProviderError
+from holodeck.lib.providers.http_client import BROKEN_OFF
 from holodeck.lib.providers.seam import Refusal, Seam, wait_told_by
 
 __all__ = ["CLIENT_ERRORS", "ErrorSeam", "wait_told_by"]
@@ -31,6 +32,8 @@ class ErrorSeam(Seam):
         late = isinstance(error, openai.APITimeoutError | httpx.TimeoutException | TimeoutError)
         if late and not connecting:
             return self.late(purpose)
+        if isinstance(error, BROKEN_OFF) or isinstance(cause, BROKEN_OFF):
+            return self.broken_off(str(cause) or type(cause).__name__)
         if isinstance(error, openai.APIConnectionError | httpx.HTTPError):
             return self.unreachable(str(cause) or type(cause).__name__)
         return self.unusable(str(error))

@@ -177,6 +177,10 @@ class Seam:
             retryable=True,
         )
 
+    def broken_off(self, reason: str) -> ProviderError:
+        """Return the error for a reply that began, and whose connection ended before it did."""
+        return self.unusable(f"it broke off ({reason}): ask again")
+
     def refused(self, refusal: Refusal) -> ProviderError:
         """Return the error that the status, the code and the words of an answer stand for."""
         status, code = refusal.status, refusal.code

@@ -181,7 +181,17 @@ async def test_every_spelling_of_the_url_works(
     await model.close()
 
 
-@pytest.mark.parametrize("url", ["127.0.0.1:9001", "ftp://h/v1", "http://", "http://h/v1?key=sk-1"])
+@pytest.mark.parametrize(
+    "url",
+    [
+        "127.0.0.1:9001",
+        "ftp://h/v1",
+        "http://",
+        "http://h/v1?key=sk-1",
+        "http://h:x",
+        "http://h::1",
+    ],
+)
 def test_a_url_that_cannot_be_used_is_a_configuration_error(url: str) -> None:
     """The message names the setting and not the URL, which may hold a key."""
     access = ModelAccess(provider="openai", name="m", api_base=url, where="tools[0].search_model")
