@@ -80,6 +80,10 @@ def _filter(words: list[str]) -> dict[str, str]:
         name, equals, value = word.partition("=")
         if not equals or not name.strip():
             raise typer.BadParameter(f"{word!r} is no filter: write NAME=VALUE, as path=people/*")
+        if name.strip() in wanted:
+            raise typer.BadParameter(
+                f"{name.strip()!r} has two conditions, and a passage has one value: leave one out"
+            )
         wanted[name.strip()] = value
     return wanted
 

@@ -198,6 +198,24 @@ class VectorstoreTool(StrictModel):
         description="Passages that are reranked; default: 50. The best top_k of them are returned",
     )
 
+    @field_validator("filter", mode="before")
+    @classmethod
+    def _as_documents_have_it(cls, value: Any) -> Any:  # Any: YAML
+        if not isinstance(value, Mapping):
+            return value
+        for name, wanted in value.items():
+            if not str(name).strip():
+                raise ValueError("a condition has no name: write NAME: VALUE")
+            if not isinstance(wanted, bool | str | int):
+                raise ValueError(  # noqa: TRY004  # pydantic takes no TypeError
+                    f"the value of {name!r} may have been written in several ways: put it in "
+                    "quotes, as it stands in the documents"
+                )
+        return {
+            name: str(wanted).lower() if isinstance(wanted, bool) else wanted
+            for name, wanted in value.items()
+        }
+
     @field_validator("name")
     @classmethod
     def _name_is_a_folder_everywhere(cls, name: str) -> str:

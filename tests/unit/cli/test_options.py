@@ -80,6 +80,8 @@ def test_a_filter_is_the_searchs(folder: Path, capsys: Captured) -> None:
     assert {source["path"] for source in found["sources"]} == {"bob.md"}
     assert main(["search", "Who?", "--filter", "bob.md"]) == 2
     assert "NAME=VALUE" in capsys.readouterr().err
+    assert main(["search", "Who?", "--filter", "path=a", "--filter", "path=b"]) == 2
+    assert "'path' has two conditions" in capsys.readouterr().err
 
 
 def test_wait_waits_for_another_builder(folder: Path, capsys: Captured) -> None:

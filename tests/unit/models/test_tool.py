@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from typing import Any
 
 import pytest
@@ -235,3 +236,15 @@ def test_true_is_no_number() -> None:
         engine="graphrag", graphrag={"community_level": True}
     )
     assert tool(strict=True).strict is True
+
+
+def test_a_condition_of_a_filter_is_written_as_the_documents_have_it() -> None:
+    """YAML's true is the text that a record holds; what it may have rewritten is refused."""
+    assert tool(filter={"ok": True, "page": 2, "path": "a/*"}).filter == {
+        "ok": "true",
+        "page": 2,
+        "path": "a/*",
+    }
+    for value in (1.5, None, ["a"], dt.date(2024, 1, 2)):
+        assert "put it in quotes" in refusal(filter={"price": value})
+    assert "has no name" in refusal(filter={"": "x"})

@@ -7,6 +7,7 @@ Each provider has one small subclass that reads its own client's exceptions (``o
 from __future__ import annotations
 
 import math
+import re
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -26,6 +27,8 @@ from holodeck.lib.providers.access import ModelAccess
 __all__ = ["Refusal", "Seam", "wait_told_by"]
 
 _SAID_LENGTH = 300
+_SHORT = 8
+"""Characters below which a secret is masked where it stands alone only."""
 _PASSING = (408, 409)
 _FILTER_CODES = ("content_filter", "content_policy_violation", "ResponsibleAIPolicyViolation")
 # Compatible servers send the sentence without the code.
@@ -243,6 +246,9 @@ class Seam:
     def clean(self, text: str) -> str:
         """Return ``text`` on one line, cut, without secrets."""
         for secret in self.secrets:
-            text = text.replace(secret, "***")
+            found = re.escape(secret)
+            # A short one, as servers of one's own take, stands in many words by chance.
+            whole = found if len(secret) >= _SHORT else rf"(?<!\w){found}(?!\w)"
+            text = re.sub(whole, "***", text)
         text = " ".join(text.split())
         return text if len(text) <= _SAID_LENGTH else text[:_SAID_LENGTH] + "…"

@@ -23,7 +23,8 @@ __all__ = ["read"]
 
 _KIND = "Word document"
 _BODY = "word/document.xml"
-_PARTS = (_BODY, "word/footnotes.xml", "word/endnotes.xml")
+# Headers and footers are not among them: they repeat on every page, and say nothing of its text.
+_PARTS = (_BODY, "word/footnotes.xml", "word/endnotes.xml", "word/comments.xml")
 _STYLES = "word/styles.xml"
 # Word keeps the English names of its own styles, whatever language it speaks.
 _HEADING = re.compile(r"heading ([1-6])", re.IGNORECASE)
@@ -36,7 +37,7 @@ _CHARACTERS = {"tab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-"}
 
 
 def read(file: Path, path: str, options: ReadOptions) -> list[Document]:
-    """Return the one document of the file, its footnotes and endnotes last."""
+    """Return the one document of the file, its footnotes, endnotes and comments last."""
     content = office_bytes(file, _KIND, _BODY)
     try:
         text = "\n".join(_part_texts(content))

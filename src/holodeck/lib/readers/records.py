@@ -14,6 +14,8 @@ from holodeck.lib.readers.structure import Structure
 
 __all__ = ["Record", "record_documents"]
 
+_ROWS_NAMED = 10
+
 
 @dataclass(frozen=True, kw_only=True)
 class Record:
@@ -59,6 +61,7 @@ def record_documents(
         structure.check(path, names or [name for record in records for name in record.fields])
     documents: list[Document] = []
     row_of_id: dict[str, int] = {}
+    blank: list[int] = []
     for record in records:
         text = _text(record, structure)
         record_notes = record.notes + _note_on_id(record, structure, row_of_id)
@@ -68,6 +71,8 @@ def record_documents(
                     *record_notes,
                     f"row {record.row}: no text in the vector fields; left out",
                 )
+            else:
+                blank.append(record.row)
             continue
         documents.append(
             Document(
@@ -82,10 +87,19 @@ def record_documents(
                 record_id=None if structure is None else structure.id_of(record.fields),
             )
         )
+    if blank:
+        notes += (f"{_without_value(blank)}; left out",)
     if documents and notes:
         first = documents[0]
         documents[0] = replace(first, notes=notes + first.notes)
     return documents
+
+
+def _without_value(rows: Sequence[int]) -> str:
+    if len(rows) == 1:
+        return f"row {rows[0]}: no value"
+    named = ", ".join(map(str, rows[:_ROWS_NAMED])) + (", …" if len(rows) > _ROWS_NAMED else "")
+    return f"{len(rows)} rows hold no value (row {named})"
 
 
 def _text(record: Record, structure: Structure | None) -> str:

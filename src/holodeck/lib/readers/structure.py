@@ -47,8 +47,14 @@ class Structure:
             raise ConfigError(
                 f"{path} has no field {', '.join(map(repr, missing))}; its fields are {has}: mend "
                 "vector_field, id_field or meta_fields",
-                field="vector_field",
+                field=self._setting_of(missing[0]),
             )
+
+    def _setting_of(self, name: str) -> str:
+        """Return the setting in which a field is named."""
+        if name in self.vector_fields:
+            return "vector_field"
+        return "id_field" if name == self.id_field else "meta_fields"
 
     def _opens(self, name: str, known: Iterable[str]) -> bool:
         """Whether a field may be an object; an id is one value."""

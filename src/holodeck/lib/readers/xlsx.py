@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from io import BytesIO
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree as ET
+from zipfile import ZipFile
 
 from openpyxl import load_workbook
 
@@ -22,6 +26,8 @@ from holodeck.lib.readers.tables import column_names, record_of
 __all__ = ["read"]
 
 _KIND = "Excel workbook"
+_SHEET = re.compile(r"xl/worksheets/[^/]+\.xml")
+_FORMULA = re.compile(rb"<(?:\w+:)?f[\s/>]")
 
 
 def read(file: Path, path: str, options: ReadOptions) -> list[Document]:
@@ -37,6 +43,7 @@ def read(file: Path, path: str, options: ReadOptions) -> list[Document]:
                 for number, sheet in enumerate(book.worksheets, start=1)
             ]
             book.close()
+        notes = _notes(content)
     except Exception as error:  # a broken file raises whatever the library stumbles over
         raise ReadError(f"not a readable {_KIND}: {error or type(error).__name__}") from error
     documents = [
@@ -49,8 +56,41 @@ def read(file: Path, path: str, options: ReadOptions) -> list[Document]:
         for each in _sheet_documents(rows, path, options)
     ]
     if not documents:
-        raise ReadError("no text: no sheet has a row below its header")
-    return documents
+        raise ReadError("; ".join(["no text: no sheet has a row below its header", *notes]))
+    first = documents[0]
+    return [replace(first, notes=notes + first.notes), *documents[1:]]
+
+
+def _notes(content: BytesIO) -> tuple[str, ...]:
+    """Return a note on the formulas whose value nobody has computed yet; none: all have one."""
+    with ZipFile(content) as archive:
+        sheets = (archive.read(name) for name in archive.namelist() if _SHEET.fullmatch(name))
+        count = sum(_without_value(sheet) for sheet in sheets if _FORMULA.search(sheet))
+    if not count:
+        return ()
+    subject = "1 formula holds" if count == 1 else f"{count} formulas hold"
+    return (
+        f"{subject} no value and cannot be read: the file was never calculated; open and save it "
+        "in a spreadsheet program",
+    )
+
+
+def _without_value(sheet: bytes) -> int:
+    count = 0
+    for _, element in ET.iterparse(BytesIO(sheet)):  # noqa: S314  # the guard lets no entity pass
+        tag = _tag(element)
+        if tag == "c":
+            inner = {_tag(child): child for child in element}
+            # An empty value of a string is one that was computed: a formula may yield "".
+            computed = "v" in inner and (element.get("t") == "str" or inner["v"].text)
+            count += "f" in inner and not computed
+        elif tag == "row":
+            element.clear()  # a sheet may be long
+    return count
+
+
+def _tag(element: ET.Element) -> str:
+    return element.tag.rpartition("}")[2]
 
 
 def _sheet_documents(rows: Sequence[list[str]], path: str, options: ReadOptions) -> list[Document]:

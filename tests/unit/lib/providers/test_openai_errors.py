@@ -25,6 +25,7 @@ from holodeck.lib.contracts import ChatRequest
 from holodeck.lib.providers.access import ModelAccess
 from holodeck.lib.providers.openai import OpenAIChat, OpenAIEmbedder
 from holodeck.lib.providers.openai_errors import wait_told_by
+from holodeck.lib.providers.seam import Seam
 from holodeck.testing import Fault, ModelServer
 
 Ask = Callable[..., ChatRequest]
@@ -276,3 +277,12 @@ async def test_a_keys_line_end_is_not_sent(
 
     assert model_server.requests[0].headers["authorization"] == "Bearer sk-test"
     await model.close()
+
+
+def test_a_short_secret_is_masked_where_it_stands_alone() -> None:
+    """A server of one's own takes any key: ``k`` must not spoil every word that holds it."""
+    access = ModelAccess(provider="openai", name="any", api_base="http://localhost")
+    seam = Seam(access=access, url="http://localhost", secrets=("k", "a-long-secret"))
+    assert seam.clean("token k (xa-long-secretx) is wrong: check it") == (
+        "token *** (x***x) is wrong: check it"
+    )

@@ -42,6 +42,16 @@ def test_paragraphs_tables_and_notes_are_read_in_order(tmp_path: Path, make_docx
     ]
 
 
+def test_comments_follow_the_text_and_headers_stay_out(tmp_path: Path, make_docx: Any) -> None:
+    """What a reviewer wrote is text of the file; what repeats on every page is not."""
+    repeated = paragraph("Orion Ltd")
+    parts = {"comments": paragraph("Ask Ada."), "header1": repeated, "footer1": repeated}
+
+    (document,) = read(make_docx(tmp_path / "a.docx", paragraph("End"), **parts), "a.docx", OPTIONS)
+
+    assert document.text == "End\nAsk Ada."
+
+
 def test_a_heading_is_marked_by_its_level(tmp_path: Path, make_docx: Any) -> None:
     """A style counts by its English name, whatever its id is in the language of the file."""
     styles = (

@@ -69,6 +69,18 @@ def test_plain_values_are_their_own_text(tmp_path: Path) -> None:
     ]
 
 
+def test_entries_without_a_value_are_counted(tmp_path: Path) -> None:
+    """What is left out is told with its rows, of many the first ten, and nothing else is."""
+    one = read_json(tmp_path, '["Ada", null]')
+    many = read_json(tmp_path, '["Ada", {}, null' + ", null" * 10 + "]")
+
+    assert one[0].notes == ("row 2: no value; left out",)
+    assert many[0].notes == (
+        "12 rows hold no value (row 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, …); left out",
+    )
+    assert read_json(tmp_path, '["Ada", "Bob"]')[0].notes == ()
+
+
 def test_repeated_names_and_ids_overwrite_nothing(tmp_path: Path) -> None:
     """Both values of a name and both records of an id are kept; the id is noted."""
     first, second = read_json(tmp_path, '[{"id": 7, "a": 1, "a": 2}, {"ID": "7", "a": 3}]')

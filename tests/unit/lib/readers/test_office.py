@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 from pathlib import Path
 from typing import Any
 from zipfile import ZIP_DEFLATED, ZipFile
@@ -15,6 +16,7 @@ from holodeck.lib.readers import html, pptx, xlsx
 from holodeck.lib.readers.options import ReadOptions
 
 OPTIONS = ReadOptions()
+EMPTY_STRING = '<c r="B2" t="str"><f>""</f><v></v></c>'
 
 
 def test_a_slide_is_a_page_with_its_table_and_its_notes(tmp_path: Path) -> None:
@@ -61,6 +63,41 @@ def test_a_row_of_a_sheet_is_a_record(tmp_path: Path, make_xlsx: Any) -> None:
         "b.xlsx, sheet 1, row 1",
         "b.xlsx, sheet 2, row 1",
     ]
+
+
+def test_formulas_never_calculated_are_counted(tmp_path: Path, make_xlsx: Any) -> None:
+    """A program may write formulas without their values: the note says how many, and what to do."""
+    rows = [["name", "sum"], ["Ann", "=1+1"], ["Bob", "=2+2"]]
+    (first, second) = xlsx.read(make_xlsx(tmp_path / "a.xlsx", rows), "a.xlsx", OPTIONS)
+
+    assert first.text == "name: Ann"
+    assert first.notes == (
+        "2 formulas hold no value and cannot be read: the file was never calculated; open and "
+        "save it in a spreadsheet program",
+    )
+    assert second.notes == ()
+    with pytest.raises(ReadError, match="no sheet has a row below its header; 1 formula holds no"):
+        xlsx.read(make_xlsx(tmp_path / "b.xlsx", [["sum"], ["=1+1"]]), "b.xlsx", OPTIONS)
+
+
+@pytest.mark.parametrize("cell", ['<c r="B2"><f>1+1</f><v>2</v></c>', EMPTY_STRING])
+def test_a_calculated_formula_is_not_noted(cell: str, tmp_path: Path, make_xlsx: Any) -> None:
+    """A value kept with its formula is read, an empty text among them."""
+    made = make_xlsx(tmp_path / "made.xlsx", [["name", "sum"], ["Ann", "=1+1"]])
+    with ZipFile(made) as old, ZipFile(tmp_path / "a.xlsx", "w") as new:
+        for name in old.namelist():
+            written = old.read(name)
+            if name == "xl/worksheets/sheet1.xml":
+                written, changed = re.subn(
+                    rb'<c r="B2".*?</c>', cell.encode(), written, flags=re.DOTALL
+                )
+                assert changed == 1
+            new.writestr(name, written)
+
+    (document,) = xlsx.read(tmp_path / "a.xlsx", "a.xlsx", OPTIONS)
+
+    assert document.notes == ()
+    assert document.text == ("name: Ann" if cell == EMPTY_STRING else "name: Ann\nsum: 2")
 
 
 def test_a_page_is_what_its_reader_sees(tmp_path: Path) -> None:

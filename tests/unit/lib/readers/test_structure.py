@@ -42,5 +42,17 @@ def test_a_column_with_a_dot_in_its_name_is_a_column_of_its_own() -> None:
 def test_a_field_of_which_parts_are_there_is_there_but_an_id_is_one_value() -> None:
     """The check before anything is embedded takes objects for what they are."""
     STRUCTURE.check("a.json", ["id", "title", "body.first", "author.name"])
-    with pytest.raises(ConfigError, match="has no field 'id'"):
+    with pytest.raises(ConfigError, match="has no field 'id'") as refused:
         STRUCTURE.check("a.json", ["id.number", "title", "body", "author"])
+    assert refused.value.field == "id_field"
+
+
+@pytest.mark.parametrize(
+    ("missing", "setting"),
+    [("body", "vector_field"), ("id", "id_field"), ("author", "meta_fields")],
+)
+def test_the_setting_that_names_a_missing_field_is_named(missing: str, setting: str) -> None:
+    """The message leads to the line that is to be mended."""
+    with pytest.raises(ConfigError) as refused:
+        STRUCTURE.check("a.csv", [name for name in STRUCTURE.named if name != missing])
+    assert refused.value.field == setting

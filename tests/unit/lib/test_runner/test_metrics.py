@@ -166,6 +166,12 @@ async def test_an_answer_cannot_close_its_section() -> None:
     assert (sent.count("<data "), sent.count("</data ")) == (2, 2)
 
 
+async def test_several_numbers_are_nothing_to_compare_with() -> None:
+    """Who measures without the check before a run is told the same."""
+    with pytest.raises(EvaluationError, match="holds 2: write one number"):
+        await measure(Metric(metric="numeric"), sample("27", ground_truth="27 July 1866"), None)
+
+
 async def test_an_expression_that_never_ends_is_stopped() -> None:
     """Catastrophic backtracking leaves the answer unjudged, with the pattern and what to do."""
     endless = Metric(metric="regex", pattern="^(a|a)*$")

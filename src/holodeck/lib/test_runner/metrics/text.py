@@ -7,7 +7,7 @@ import unicodedata
 import regex
 
 from holodeck.errors import EvaluationError
-from holodeck.lib.test_runner.metrics.numbers import numbers_in
+from holodeck.lib.test_runner.metrics.numbers import numbers_in, why_no_number
 from holodeck.lib.test_runner.scores import Sample
 from holodeck.models.evaluation import Metric
 
@@ -55,8 +55,15 @@ def equals(sample: Sample, metric: Metric) -> tuple[float, str]:
 
 
 def has_number(sample: Sample, metric: Metric) -> tuple[float, str]:
-    """Whether a number of the answer is that of the ground truth, within the tolerance."""
-    (wanted,) = numbers_in(sample.expected.ground_truth or "")
+    """Whether a number of the answer is that of the ground truth, within the tolerance.
+
+    Raises:
+        EvaluationError: The ground truth is not one number.
+    """
+    truth = sample.expected.ground_truth or ""
+    if why := why_no_number(truth):
+        raise EvaluationError(f"the ground_truth {why}: write one number")
+    (wanted,) = numbers_in(truth)
     found = numbers_in(sample.answer)
     if not found:
         return 0.0, "the answer holds no number"
