@@ -111,6 +111,6 @@ def _with_scheme(given: str) -> str:
     parts = urlsplit(given if has_scheme else f"http://{given}")
     user, at, host = parts.netloc.rpartition("@")
     if not has_scheme and not re.search(r":\d+$", host):
-        host = f"{host}:{_PORT}"
+        host = f"{host.removesuffix(':')}:{_PORT}"
     host = re.sub(r"^(0\.0\.0\.0|\[::\])?(?=:|$)", "127.0.0.1", host)
     return parts._replace(netloc=f"{user}{at}{host}").geturl()
