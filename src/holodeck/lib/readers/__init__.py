@@ -25,7 +25,7 @@ from typing import NamedTuple
 
 __all__ = ["READERS", "READERS_VERSION", "Reader"]
 
-READERS_VERSION: int = 2
+READERS_VERSION: int = 3
 """Raised when a file gives other documents than before; part of every config hash."""
 
 
