@@ -28,7 +28,7 @@ from holodeck.lib.tokens import encoding
 
 __all__ = ["CHUNKING_VERSION", "ChunkEnds", "Encode", "chunk_document"]
 
-CHUNKING_VERSION: int = 2
+CHUNKING_VERSION: int = 3
 """Raised when the same text and settings give other chunks; part of every config hash."""
 
 ChunkEnds = Literal["sentences", "words"]
@@ -158,13 +158,16 @@ class _Cutter:
 
     def _make_room_for_tail(self, span: _Span) -> _Span:
         """End ``span`` early, so that the blank tail of the text follows a letter."""
-        tail = _boundary_before(self._text, span.new, self._content_end - 1)
-        if self._is_blank(span.new, tail) or len(self._text) - tail > _MOST_CHARACTERS:
-            return span
-        tokens = self._encode(self._text[span.start : tail])
-        if max(len(tokens), len(self._encode(self._text[tail:]))) > self._size:
-            return span
-        return _Span(span.start, span.new, tail, tokens)
+        tail = self._content_end
+        while True:
+            tail = _boundary_before(self._text, span.new, tail - 1)
+            if self._is_blank(span.new, tail) or len(self._text) - tail > _MOST_CHARACTERS:
+                return span
+            if len(self._encode(self._text[tail:])) > self._size:
+                return span
+            tokens = self._encode(self._text[span.start : tail])
+            if len(tokens) <= self._size:  # a word cut in two may take more tokens than the whole
+                return _Span(span.start, span.new, tail, tokens)
 
     # --- where a chunk ends ---------------------------------------------------------------------
 

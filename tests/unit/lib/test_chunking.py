@@ -104,6 +104,7 @@ def test_every_text_is_cut_by_the_rules(text: str, sizes: tuple[int, int]) -> No
 
 
 @given(text=TEXTS.map(lambda text: regex.sub(r"\s+", " ", text)), overlap=st.integers(0, 49))
+@example(text="0:" * 49 + " # elephant ", overlap=0)
 @settings(max_examples=100, deadline=None)
 def test_joined_chunks_are_the_document(text: str, overlap: int) -> None:
     """Without overlaps, the chunks are the document, character by character."""
