@@ -130,13 +130,11 @@ def _raise_all(errors: Iterable[ConfigError]) -> None:
 
 def _tool_problems(
     agent: LoadedAgent, tool_name: str | None, *, to_write: bool, is_asked: bool = False
-) -> list[ConfigError]:
+) -> Iterator[ConfigError]:
     from holodeck.config.paths import find_path_problems
     from holodeck.tools.checks import find_model_problems
 
-    errors = {
-        str(error): error for error in find_path_problems(agent, tool_name, to_write=to_write)
-    }
+    yield from find_path_problems(agent, tool_name, to_write=to_write)
     for tool in agent.config.vectorstore_tools:
         if tool_name in (None, tool.name):
             for error in find_model_problems(
@@ -146,11 +144,9 @@ def _tool_problems(
                 environ=agent.environment,
                 is_asked=is_asked,
             ):
-                placed = agent.placed(error, tool.name)
-                errors.setdefault(str(placed), placed)
+                yield agent.placed(error, tool.name)
     if tool_name is None:
-        errors |= {str(error): error for error in _function_problems(agent)}
-    return list(errors.values())
+        yield from _function_problems(agent)
 
 
 def _function_problems(agent: LoadedAgent) -> Iterator[ConfigError]:
