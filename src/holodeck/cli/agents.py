@@ -14,7 +14,14 @@ if TYPE_CHECKING:
     from holodeck.config.loader import LoadedAgent
     from holodeck.lib.resources import Resources
 
-__all__ = ["check_agent", "check_talking_agent", "check_whole_agent", "load", "with_what_is_left"]
+__all__ = [
+    "check_agent",
+    "check_talking_agent",
+    "check_whole_agent",
+    "load",
+    "refuse_cases",
+    "with_what_is_left",
+]
 
 
 def load(session: Session, file: str, *, says_phases: bool = False) -> LoadedAgent:
@@ -84,7 +91,7 @@ def check_whole_agent(agent: LoadedAgent, *, to_write: bool = True) -> None:
         ConfigError: Lists everything, the tools' first.
     """
     from holodeck.config.cases import load_cases
-    from holodeck.lib.test_runner.expected_sources import check_expected_sources
+    from holodeck.lib.test_runner.expected_sources import find_source_problems
 
     config, resources = agent.config, _resources(agent)
     has_cases = bool(config.test_cases) or config.test_cases_file is not None
@@ -96,9 +103,18 @@ def check_whole_agent(agent: LoadedAgent, *, to_write: bool = True) -> None:
             if has_cases:
                 checks.append(partial(resources.require_price, model, "chat", where))
     if has_cases:
-        checks.append(lambda: check_expected_sources(agent, load_cases(agent)))
+        checks.append(lambda: refuse_cases(agent, find_source_problems(agent, load_cases(agent))))
     tools = _tool_problems(agent, None, to_write=to_write, is_asked=has_cases)
     _raise_all([*tools, *_found_by(agent, checks)])
+
+
+def refuse_cases(agent: LoadedAgent, problems: Iterable[str]) -> None:
+    """Refuse the agent if its test cases have problems.
+
+    Raises:
+        ConfigError: Lists them.
+    """
+    _raise_all(agent.error(problem, ("test_cases",)) for problem in problems)
 
 
 def _resources(agent: LoadedAgent) -> Resources:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from holodeck.cli.agents import check_whole_agent, load
+from holodeck.cli.agents import check_whole_agent, load, refuse_cases
 from holodeck.cli.case_lines import tables
 from holodeck.cli.case_runs import How, run_variants
 from holodeck.cli.options import (
@@ -25,7 +25,7 @@ from holodeck.cli.options import (
 from holodeck.cli.output import guarded_results, say_error, show, show_json
 from holodeck.cli.report_file import chosen_report
 from holodeck.cli.session import Session
-from holodeck.errors import ConfigError, CostLimitError, EvaluationError
+from holodeck.errors import CostLimitError, EvaluationError
 
 if TYPE_CHECKING:
     from holodeck.config.loader import LoadedAgent
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 __all__ = ["test"]
 
 FAILED, EXECUTION, EVALUATION = 1, 3, 4
-SHOWN_PROBLEMS = 20
 
 
 def test(
@@ -133,16 +132,14 @@ def _checked(
     for _, agent in variants:
         check_whole_agent(agent, to_write=False)
     tools = [tool.name for tool in loaded.config.tools]
-    problems = [
-        f"test case {case.name!r}: {problem}"
-        for case in cases
-        for problem in find_case_problems(case, loaded.config.evaluations, tools)
-    ]
-    if problems:
-        more = len(problems) - SHOWN_PROBLEMS
-        shown = [*problems[:SHOWN_PROBLEMS], *([f"and {more} more"] if more > 0 else [])]
-        listed = problems[0] if len(problems) == 1 else "\n".join(["several:", *shown])
-        raise ConfigError(listed, file=loaded.file, field="test_cases")
+    refuse_cases(
+        loaded,
+        [
+            f"test case {case.name!r}: {problem}"
+            for case in cases
+            for problem in find_case_problems(case, loaded.config.evaluations, tools)
+        ],
+    )
     return variants, cases
 
 

@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from holodeck.errors import ConfigError, SourceNotFoundError
+from holodeck.errors import SourceNotFoundError
 from holodeck.lib.paths import resolve_source
 from holodeck.lib.readers import READERS
 from holodeck.lib.readers.walk import walk
@@ -17,16 +17,15 @@ if TYPE_CHECKING:
     from holodeck.config.loader import LoadedAgent
     from holodeck.models.test_case import Case
 
-__all__ = ["check_expected_sources"]
+__all__ = ["find_source_problems"]
 
 _PLACE = re.compile(r"(, (page|sheet) \d+)?(, row \d+)?$")
 
 
-def check_expected_sources(agent: LoadedAgent, cases: Sequence[Case]) -> None:
-    """Find expected sources that no tool can ever find, without reading any document.
+def find_source_problems(agent: LoadedAgent, cases: Sequence[Case]) -> list[str]:
+    """Return the expected sources that no tool can ever find, each with the nearest name there is.
 
-    Raises:
-        ConfigError: Names them all, each with the nearest name that there is.
+    No document is read.
     """
     wanted = [
         (case.name, source)
@@ -35,20 +34,17 @@ def check_expected_sources(agent: LoadedAgent, cases: Sequence[Case]) -> None:
         for source in turn.expected_sources or ()
     ]
     if not wanted:
-        return
+        return []
     try:
         names = sorted(set(_documents(agent)))
     except SourceNotFoundError:
-        return  # told by the check of paths; an index may be there all the same
+        return []  # told by the check of paths; an index may be there all the same
     missing = [(case, source) for case, source in wanted if _file(source) not in names]
-    problems = [
+    return [
         f"test case {case!r}: expected_sources names {source!r}, and no tool has such a document: "
         f"{_advice(source, names)}"
         for case, source in dict.fromkeys(missing)
     ]
-    if problems:
-        listed = problems[0] if len(problems) == 1 else "\n".join(["several:", *problems])
-        raise ConfigError(listed, file=agent.file, field="test_cases")
 
 
 def _documents(agent: LoadedAgent) -> Iterator[str]:
