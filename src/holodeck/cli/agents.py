@@ -24,13 +24,16 @@ __all__ = [
 ]
 
 
-def load(session: Session, file: str, *, says_phases: bool = False) -> LoadedAgent:
+def load(
+    session: Session, file: str, *, says_phases: bool = False, max_cost: float | None = None
+) -> LoadedAgent:
     """Load an agent; where no option says how much to log, its file does, then the command.
 
     Args:
         session: This call of the command line.
         file: The agent's file.
         says_phases: Whether the command says what it spends time or money on.
+        max_cost: The cost cap that goes before the file's.
 
     Raises:
         ConfigError: The file cannot be used.
@@ -45,7 +48,7 @@ def load(session: Session, file: str, *, says_phases: bool = False) -> LoadedAge
         elif says_phases:
             session.verbosity = "phases"
         start_logging(session.verbosity)
-    return agent
+    return agent if max_cost is None else agent.costing_at_most(max_cost)
 
 
 def with_what_is_left(agent: LoadedAgent, spent: float) -> LoadedAgent:

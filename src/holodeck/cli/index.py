@@ -61,10 +61,9 @@ def index(
     from holodeck.lib.spending import total
 
     session: Session = context.obj
-    agent = load(session, chosen_agent(agent_option, agent_argument), says_phases=True)
+    file = chosen_agent(agent_option, agent_argument)
+    agent = load(session, file, says_phases=True, max_cost=max_cost)
     configs = agent.tool_configs(tool_name)
-    if max_cost is not None:
-        agent = agent.costing_at_most(max_cost)
     if no_cache:
         agent, force = agent.renewing_replies(), True
     retried: RetryFailed = True if retry_failed else "passing"

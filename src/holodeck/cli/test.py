@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
@@ -23,7 +23,7 @@ from holodeck.cli.options import (
     refuse_contradiction,
 )
 from holodeck.cli.output import guarded_results, say_error, show, show_json
-from holodeck.cli.report_file import chosen_report
+from holodeck.cli.report_file import ReportFile, chosen_report
 from holodeck.cli.session import Session
 from holodeck.errors import CostLimitError, EvaluationError
 
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 __all__ = ["test"]
 
 FAILED, EXECUTION, EVALUATION = 1, 3, 4
+
+Writer: TypeAlias = "Callable[[Sequence[RunResult]], object]"
 
 
 def test(
@@ -75,47 +77,21 @@ def test(
     as_json: JsonOption = False,
 ) -> None:
     """Run the agent's test cases, after indexing what changed."""
-    from holodeck.lib.test_runner.history import keep_run, make_runs_folder
-    from holodeck.lib.test_runner.scores import run_as_json
-
     session: Session = context.obj
     refuse_contradiction(force=force, no_index=no_index)
     report = chosen_report(output, form)
-    loaded = load(session, chosen_agent(agent_option, agent_argument))
-    if max_cost is not None:
-        loaded = loaded.costing_at_most(max_cost)
+    loaded = load(session, chosen_agent(agent_option, agent_argument), max_cost=max_cost)
     variants, cases = _checked(loaded, compare or [], limit)
-    if report is not None:
-        report.refuse_document(loaded)
-    if not no_history:
-        make_runs_folder(loaded.base_dir)
+    writers = _writers(loaded, report, is_kept=not no_history)
     how = How(
         parallel=parallel, force=force, no_index=no_index, is_silent=session.is_quiet or as_json
     )
     with guarded_results():
         runs = run_variants(session, variants, cases, how)
-    if as_json:  # seen also when it cannot be written down
-        show_json({"runs": [run_as_json(run) for run in runs]})
-    else:
-        _show(runs)
-    writers: list[Callable[[], object]] = [] if report is None else [partial(report.write, runs)]
-    if not no_history:
-        writers.append(partial(keep_run, runs, loaded.base_dir))
-    code = max(_write_down(writers), *[_exit_code(run) for run in runs])
+    _show(runs, as_json=as_json)  # seen also when it cannot be written down
+    code = max(_write_down(runs, writers), *map(_exit_code, runs))
     if code:
         raise typer.Exit(code)
-
-
-def _write_down(writers: list[Callable[[], object]]) -> int:
-    """Write whatever can be written, tell what cannot, and return the exit code for that."""
-    code = 0
-    for write in writers:
-        try:
-            write()
-        except EvaluationError as error:
-            say_error(str(error))
-            code = EXECUTION
-    return code
 
 
 def _checked(
@@ -143,7 +119,38 @@ def _checked(
     return variants, cases
 
 
-def _show(runs: list[RunResult]) -> None:
+def _writers(loaded: LoadedAgent, report: ReportFile | None, *, is_kept: bool) -> list[Writer]:
+    """Return what writes the runs down, after its places were looked at."""
+    from holodeck.lib.test_runner.history import keep_run, make_runs_folder
+
+    writers: list[Writer] = []
+    if report is not None:
+        report.refuse_document(loaded)
+        writers.append(report.write)
+    if is_kept:
+        make_runs_folder(loaded.base_dir)
+        writers.append(partial(keep_run, base_dir=loaded.base_dir))
+    return writers
+
+
+def _write_down(runs: Sequence[RunResult], writers: Sequence[Writer]) -> int:
+    """Write whatever can be written, tell what cannot, and return the exit code for that."""
+    code = 0
+    for write in writers:
+        try:
+            write(runs)
+        except EvaluationError as error:
+            say_error(str(error))
+            code = EXECUTION
+    return code
+
+
+def _show(runs: Sequence[RunResult], *, as_json: bool) -> None:
+    from holodeck.lib.test_runner.scores import runs_as_json
+
+    if as_json:
+        show_json(runs_as_json(runs))
+        return
     for text in tables(runs):
         show(text)
     for run in runs:

@@ -6,11 +6,10 @@ import json
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from holodeck.errors import ConfigError, EvaluationError
 from holodeck.lib.documents import OWN_FOLDER_MARK
-from holodeck.lib.test_runner.scores import RunResult, run_as_json
+from holodeck.lib.test_runner.scores import RunResult, runs_as_json
 from holodeck.lib.whole_text import write_whole
 
 __all__ = ["RUNS_FOLDER", "keep_run", "make_runs_folder"]
@@ -18,8 +17,8 @@ __all__ = ["RUNS_FOLDER", "keep_run", "make_runs_folder"]
 RUNS_FOLDER = Path(".holodeck") / "runs"
 
 
-def make_runs_folder(base_dir: Path) -> Path:
-    """Make the folder that runs are kept in, where there is none, and return it.
+def make_runs_folder(base_dir: Path) -> None:
+    """Make the folder that runs are kept in, where there is none.
 
     Raises:
         ConfigError: Nothing can be written there.
@@ -29,7 +28,6 @@ def make_runs_folder(base_dir: Path) -> Path:
         _make(folder)
     except OSError as error:
         raise ConfigError(_cannot_keep(folder, error)) from error
-    return folder
 
 
 def _make(folder: Path) -> None:
@@ -49,10 +47,7 @@ def keep_run(runs: Sequence[RunResult], base_dir: Path) -> Path:
         EvaluationError: It cannot be written.
     """
     now = datetime.now(UTC)
-    document: dict[str, Any] = {  # Any: JSON
-        "ran_at": now.isoformat(timespec="seconds"),
-        "runs": [run_as_json(run) for run in runs],
-    }
+    document = {"ran_at": now.isoformat(timespec="seconds"), **runs_as_json(runs)}
     folder = base_dir / RUNS_FOLDER
     file = folder / f"{now:%Y%m%dT%H%M%S%f}Z.json"
     try:

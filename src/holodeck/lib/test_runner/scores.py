@@ -11,7 +11,7 @@ from holodeck.lib.spending import spent_as_json, summed
 from holodeck.lib.test_runner.turns import Turn, turn_as_json
 from holodeck.models.test_case import CaseTurn
 
-__all__ = ["CaseResult", "RunResult", "Sample", "Score", "TurnResult", "Verdict", "run_as_json"]
+__all__ = ["CaseResult", "RunResult", "Sample", "Score", "TurnResult", "Verdict", "runs_as_json"]
 
 Verdict = Literal["passed", "failed", "error", "unjudged", "reported", "not run"]
 """``error``: the agent gave no answer; ``unjudged``: a judge failed; ``reported``: nothing had a
@@ -197,8 +197,12 @@ def _gravest(verdicts: Sequence[Verdict]) -> Verdict:
     return next((each for each in _GRAVEST if each in verdicts), "reported")
 
 
-def run_as_json(run: RunResult) -> dict[str, Any]:  # Any: JSON
-    """Return a run as it is printed and kept."""
+def runs_as_json(runs: Sequence[RunResult]) -> dict[str, Any]:  # Any: JSON
+    """Return the runs as they are printed, reported and kept."""
+    return {"runs": [_run(run) for run in runs]}
+
+
+def _run(run: RunResult) -> dict[str, Any]:  # Any: JSON
     return {
         "agent": run.agent,
         "variant": run.variant,
