@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -48,11 +48,17 @@ def metrics_of(turn: CaseTurn, evaluations: Evaluations) -> tuple[Metric, ...]:
 
 def _has_what_it_needs(metric: Metric, turn: CaseTurn) -> bool:
     """Tell whether the agent's metric can be measured of this answer: the others are not asked."""
+    needed = _what_it_needs(metric)
+    return needed is None or getattr(turn, needed) is not None
+
+
+def _what_it_needs(metric: Metric) -> str | None:
+    """Return the setting of a case that the metric compares with, if it does."""
     if metric.metric in NEEDS_GROUND_TRUTH or (metric.metric == "contains" and not metric.values):
-        return turn.ground_truth is not None
+        return "ground_truth"
     if metric.metric.startswith("source_"):
-        return turn.expected_sources is not None
-    return metric.metric != "expected_tools" or turn.expected_tools is not None
+        return "expected_sources"
+    return "expected_tools" if metric.metric == "expected_tools" else None
 
 
 def find_case_problems(case: Case, evaluations: Evaluations, tools: Sequence[str]) -> list[str]:
@@ -66,28 +72,26 @@ def find_case_problems(case: Case, evaluations: Evaluations, tools: Sequence[str
                     f"expected_tools names {tool.name!r}, and the agent's tools are {there_are}"
                 )
         for metric in metrics_of(turn, evaluations):
-            if not _has_what_it_needs(metric, turn):
-                problems.append(
-                    f"metric: {metric.metric} has nothing to compare with: write "
-                    f"{_what_it_needs(metric)}, or remove the metric"
-                )
-            if metric.metric == "numeric" and (why := why_no_number(turn.ground_truth or "0")):
-                problems.append(
-                    f"metric: numeric compares with one number, and the ground_truth {why}: write "
-                    "one number, or use another metric"
-                )
-            if metric.metric in METRIC_EXTRAS:
-                try:
-                    require_extra(METRIC_EXTRAS[metric.metric], f"metric: {metric.metric}")
-                except ConfigError as error:
-                    problems.append(str(error))
+            problems += _metric_problems(metric, turn)
     return list(dict.fromkeys(problems))
 
 
-def _what_it_needs(metric: Metric) -> str:
-    if metric.metric.startswith("source_"):
-        return "expected_sources"
-    return "expected_tools" if metric.metric == "expected_tools" else "ground_truth"
+def _metric_problems(metric: Metric, turn: CaseTurn) -> Iterator[str]:
+    if not _has_what_it_needs(metric, turn):
+        yield (
+            f"metric: {metric.metric} has nothing to compare with: write "
+            f"{_what_it_needs(metric)}, or remove the metric"
+        )
+    if metric.metric == "numeric" and (why := why_no_number(turn.ground_truth or "0")):
+        yield (
+            f"metric: numeric compares with one number, and the ground_truth {why}: write "
+            "one number, or use another metric"
+        )
+    if metric.metric in METRIC_EXTRAS:
+        try:
+            require_extra(METRIC_EXTRAS[metric.metric], f"metric: {metric.metric}")
+        except ConfigError as error:
+            yield str(error)
 
 
 def needs_judge(cases: Sequence[Case], evaluations: Evaluations) -> bool:
