@@ -24,6 +24,7 @@ from pydantic_ai.usage import UsageLimits
 from holodeck.errors import ProviderError
 from holodeck.lib.contracts import ChatModel
 from holodeck.lib.prices import Price
+from holodeck.lib.quantities import number_of
 from holodeck.lib.test_runner.agent_tools import AgentTool, read_arguments
 from holodeck.lib.test_runner.conversation import Conversation
 from holodeck.lib.test_runner.model_bridge import UNREADABLE, ModelBridge
@@ -180,12 +181,12 @@ class ModelConversation(Conversation):
         calls = self.agent_meter.total().calls
         if calls >= self._limits.model_calls:
             return (
-                f"stopped after {calls} model calls (execution.max_model_calls) "
+                f"stopped after {number_of(calls, 'model calls')} (execution.max_model_calls) "
                 "without a final answer"
             )
         return (
-            f"stopped after {len(uses)} tool calls (execution.max_tool_calls) without a final "
-            "answer"
+            f"stopped after {number_of(len(uses), 'tool calls')} (execution.max_tool_calls) "
+            "without a final answer"
         )
 
 

@@ -110,6 +110,15 @@ async def test_a_call_counts_also_a_failed_one() -> None:
     assert (await measure(Metric(metric="expected_tools"), unwanted, None)).value == 0.0
 
 
+async def test_a_reason_counts_one_thing_in_the_singular() -> None:
+    """A single call is one time, a single shared word one word."""
+    twice = sample("x", expected_tools=[{"name": "add", "count": 2}])
+    told = await measure(Metric(metric="expected_tools"), twice, None)
+    assert told.reason == "add was called 1 time instead of 2"
+    told = await measure(Metric(metric="f1"), sample("Ann", ground_truth="Ann Lee"), None)
+    assert told.reason == "1 word in common"
+
+
 async def test_sources_are_compared_by_file_or_by_place() -> None:
     """Recall counts what was expected, precision what was found."""
     expected = {"expected_sources": ["ann.txt", "log.pdf, page 3"]}

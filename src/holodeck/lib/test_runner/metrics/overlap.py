@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+from holodeck.lib.quantities import number_of
 from holodeck.lib.test_runner.metrics.words import words
 from holodeck.lib.test_runner.scores import Sample
 from holodeck.models.evaluation import Metric
@@ -18,7 +19,7 @@ def f1(sample: Sample, metric: Metric) -> tuple[float, str]:
     if not shared:
         return 0.0, "no word in common"
     precision, recall = shared / given.total(), shared / wanted.total()
-    return 2 * precision * recall / (precision + recall), f"{shared} words in common"
+    return 2 * precision * recall / (precision + recall), f"{number_of(shared, 'words')} in common"
 
 
 def rouge_l(sample: Sample, metric: Metric) -> tuple[float, str]:

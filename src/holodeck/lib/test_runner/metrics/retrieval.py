@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from holodeck.lib.quantities import number_of
 from holodeck.lib.results import Source
 from holodeck.lib.test_runner.scores import Sample
 from holodeck.lib.test_runner.turns import ToolUse
@@ -50,7 +51,7 @@ def _is(name: str, source: Source) -> bool:
 def _problem(tool: ExpectedTool, uses: Sequence[ToolUse]) -> str | None:
     calls = [use for use in uses if use.name == tool.name]
     if tool.count is not None and len(calls) != tool.count:
-        return f"{tool.name} was called {len(calls)} times instead of {tool.count}"
+        return f"{tool.name} was called {number_of(len(calls), 'times')} instead of {tool.count}"
     if tool.count is None and not calls:
         return f"{tool.name} was not called"
     if tool.arguments is None:
