@@ -20,7 +20,7 @@ from holodeck.lib.documents import Document, Place
 from holodeck.lib.readers.archives import office_bytes
 from holodeck.lib.readers.decoding import clean_text
 from holodeck.lib.readers.options import ReadOptions
-from holodeck.lib.readers.records import Record, record_documents
+from holodeck.lib.readers.records import Record, record_documents, with_notes
 from holodeck.lib.readers.tables import column_names, record_of
 
 __all__ = ["read"]
@@ -57,8 +57,7 @@ def read(file: Path, path: str, options: ReadOptions) -> list[Document]:
     ]
     if not documents:
         raise ReadError("; ".join(["no text: no sheet has a row below its header", *notes]))
-    first = documents[0]
-    return [replace(first, notes=notes + first.notes), *documents[1:]]
+    return with_notes(documents, notes)
 
 
 def _notes(content: BytesIO) -> tuple[str, ...]:
