@@ -8,6 +8,7 @@ from pathlib import Path
 from zipfile import BadZipFile, ZipFile
 
 from holodeck.errors import ReadError
+from holodeck.lib.readers.opening import read_bytes
 
 __all__ = ["office_bytes"]
 
@@ -27,10 +28,7 @@ def office_bytes(file: Path, kind: str, main_part: str) -> BytesIO:
     Raises:
         ReadError: It cannot be opened, is locked, broken, of another kind, or hostile.
     """
-    try:
-        content = file.read_bytes()
-    except OSError as error:
-        raise ReadError(f"it cannot be opened: {error.strerror or error}") from error
+    content = read_bytes(file)
     if content.startswith(_OLD_FORMAT):
         raise ReadError(
             "locked by a password, or of an old format: no extractable text; save it in today's "
