@@ -17,7 +17,15 @@ class ModelPrice(StrictModel):
     """What a model costs, in USD per million tokens; a reranker by its searches."""
 
     model_config = ConfigDict(
-        json_schema_extra={"oneOf": [{"required": ["input"]}, {"required": ["search"]}]}
+        json_schema_extra={
+            "oneOf": [
+                {"required": ["input"]},
+                {
+                    "required": ["search"],
+                    "properties": {"output": {"type": "null"}, "max_output": {"type": "null"}},
+                },
+            ]
+        }
     )
 
     input: float | None = Field(
@@ -44,7 +52,10 @@ class ModelPrice(StrictModel):
 
     @model_validator(mode="after")
     def _is_a_price(self) -> ModelPrice:
-        if (self.input is None) == (self.search is None):
+        of_tokens = (self.input, self.output, self.max_output)
+        is_by_search = self.search is not None and of_tokens == (None, None, None)
+        is_by_tokens = self.search is None and self.input is not None
+        if not (is_by_search or is_by_tokens):
             raise ValueError(
                 "a price is {input: …, output: …} of a language model, {input: …} of an embedding "
                 "model or {search: …} of a reranker: give one of them"

@@ -260,5 +260,5 @@ class VectorstoreTool(StrictModel):
 
     @model_validator(mode="after")
     def _overlap_is_smaller(self) -> VectorstoreTool:
-        refuse_overlap(self.chunk_size, self.chunk_overlap, "")
+        refuse_overlap(self.chunk_size, self.chunk_overlap)
         return self

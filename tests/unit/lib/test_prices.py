@@ -156,7 +156,16 @@ def test_a_reranker_is_paid_by_its_searches() -> None:
     assert find_price("openai", "mine", "embedding", own=own) is None
 
 
-@pytest.mark.parametrize("given", [{}, {"input": 1.0, "search": 1.0}, {"output": 1.0}])
+@pytest.mark.parametrize(
+    "given",
+    [
+        {},
+        {"input": 1.0, "search": 1.0},
+        {"output": 1.0},
+        {"search": 1.0, "output": 1.0},
+        {"search": 1.0, "max_output": 100},
+    ],
+)
 def test_a_price_is_of_one_kind_of_model(given: dict[str, float]) -> None:
     """What is no price, or two, is refused with the three there are."""
     with pytest.raises(ValueError, match=r"\{search: …\} of a reranker"):

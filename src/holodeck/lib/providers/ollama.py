@@ -19,7 +19,7 @@ from holodeck.lib.providers.loop import PerLoop
 from holodeck.lib.providers.ollama_client import OllamaClient
 from holodeck.lib.providers.ollama_context import SAFETY, ContextSize, prompt_tokens
 from holodeck.lib.providers.ollama_wire import StreamedReply, chat_body, context_limit, reply_of
-from holodeck.lib.providers.vectors import UnusableVectorError, numbers_of, unit_rows
+from holodeck.lib.providers.vectors import one_for_each, usable_rows
 from holodeck.lib.tokens import count_tokens, encoding
 
 if TYPE_CHECKING:
@@ -213,16 +213,10 @@ class OllamaEmbedder(Embedder):
         async def ask(http: httpx.AsyncClient) -> Json:
             return await self._client.post(http, "/api/embed", {**self._fixed, "input": texts})
 
-        found = (await self._client.call("embed", ask)).get("embeddings")
         seam = self._client.seam
-        if not isinstance(found, list):
-            raise seam.unusable("it holds no embeddings: check the URL", retryable=False)
-        if len(found) != len(texts):
-            raise seam.unusable(f"{len(found)} vectors for {len(texts)} texts")
-        try:
-            vectors = unit_rows([numbers_of(each) for each in found], texts, width=self._width)
-        except UnusableVectorError as error:
-            raise seam.unusable(str(error), retryable=False) from error
+        answer = await self._client.call("embed", ask)
+        sent = one_for_each(texts, answer.get("embeddings"), seam)
+        vectors = usable_rows(sent, texts, seam, width=self._width)
         self._width = vectors.shape[1]
         return vectors
 

@@ -18,7 +18,7 @@ from holodeck.lib.providers.batches import split_into_batches
 from holodeck.lib.providers.openai_client import OpenAIClient
 from holodeck.lib.providers.openai_wire import StreamedReply, chat_arguments, reply_of
 from holodeck.lib.providers.seam import Seam
-from holodeck.lib.providers.vectors import UnusableVectorError, numbers_of, unit_rows
+from holodeck.lib.providers.vectors import one_for_each, usable_rows
 
 if TYPE_CHECKING:
     import numpy as np
@@ -165,19 +165,12 @@ class OpenAIEmbedder(Embedder):
             "embed", "/embeddings", {"input": sent, **self._arguments}
         )
         seam = self._client.seam
-        items = None if response is None else response.get("data")
-        if not isinstance(items, list):
-            raise seam.unusable("it holds no embeddings: check the URL", retryable=False)
-        if len(items) != len(texts):
-            raise seam.unusable(f"{len(items)} vectors for {len(texts)} texts")
+        items = one_for_each(texts, None if response is None else response.get("data"), seam)
         try:
             sent = [each["embedding"] for each in sorted(items, key=_index)]
         except (KeyError, TypeError) as error:
             raise seam.unusable("an embedding in it cannot be read", retryable=False) from error
-        try:
-            vectors = unit_rows([numbers_of(each) for each in sent], texts, width=self._width)
-        except UnusableVectorError as error:
-            raise seam.unusable(str(error), retryable=False) from error
+        vectors = usable_rows(sent, texts, seam, width=self._width)
         self._width = vectors.shape[1]
         return vectors
 

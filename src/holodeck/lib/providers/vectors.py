@@ -4,20 +4,49 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["UnusableVectorError", "numbers_of", "unit_rows"]
+    from holodeck.lib.providers.seam import Seam
+
+__all__ = ["UnusableVectorError", "numbers_of", "one_for_each", "unit_rows", "usable_rows"]
 
 _EXCERPT = 40
 
 
 class UnusableVectorError(Exception):
     """A vector has another width or is not made of numbers; the message names its text."""
+
+
+def one_for_each(texts: Sequence[str], found: object, seam: Seam) -> list[Any]:  # Any: JSON
+    """Return what a server's answer lists, if that is as much as there are texts.
+
+    Raises:
+        ProviderError: It is no list, or has too few or too many.
+    """
+    if not isinstance(found, list):
+        raise seam.unusable("it holds no embeddings: check the URL", retryable=False)
+    if len(found) != len(texts):
+        raise seam.unusable(f"{len(found)} vectors for {len(texts)} texts")
+    return found
+
+
+def usable_rows(
+    sent: Sequence[object], texts: Sequence[str], seam: Seam, *, width: int | None
+) -> NDArray[np.float32]:
+    """Return the vectors that a server sent as rows; arguments as for ``unit_rows``.
+
+    Raises:
+        ProviderError: Names the first text whose vector cannot be used.
+    """
+    try:
+        return unit_rows([numbers_of(each) for each in sent], texts, width=width)
+    except UnusableVectorError as error:
+        raise seam.unusable(str(error), retryable=False) from error
 
 
 def numbers_of(sent: object) -> NDArray[np.float32]:

@@ -5,11 +5,16 @@ from __future__ import annotations
 import zlib
 from io import BytesIO
 from pathlib import Path
+from typing import TYPE_CHECKING
 from zipfile import BadZipFile, ZipFile
 
 from holodeck.errors import ReadError
+from holodeck.lib.readers.opening import read_bytes
 
-__all__ = ["office_bytes"]
+if TYPE_CHECKING:
+    from xml.etree import ElementTree as ET
+
+__all__ = ["office_bytes", "tag_of"]
 
 _OLD_FORMAT = b"\xd0\xcf\x11\xe0"
 # What unpacks to more is no letter: it was made to fill the memory.
@@ -27,10 +32,7 @@ def office_bytes(file: Path, kind: str, main_part: str) -> BytesIO:
     Raises:
         ReadError: It cannot be opened, is locked, broken, of another kind, or hostile.
     """
-    try:
-        content = file.read_bytes()
-    except OSError as error:
-        raise ReadError(f"it cannot be opened: {error.strerror or error}") from error
+    content = read_bytes(file)
     if content.startswith(_OLD_FORMAT):
         raise ReadError(
             "locked by a password, or of an old format: no extractable text; save it in today's "
@@ -43,6 +45,11 @@ def office_bytes(file: Path, kind: str, main_part: str) -> BytesIO:
         # RuntimeError: a member is encrypted; NotImplementedError: of unknown compression.
         raise ReadError(f"not a readable {kind}: {error}") from error
     return BytesIO(content)
+
+
+def tag_of(element: ET.Element) -> str:
+    """Return its tag without the namespace, which differs between the forms of the standard."""
+    return element.tag.rpartition("}")[2]
 
 
 def _check(archive: ZipFile, kind: str, main_part: str) -> None:

@@ -8,6 +8,7 @@ import unicodedata
 from pathlib import Path
 
 from holodeck.errors import ReadError
+from holodeck.lib.readers.opening import read_bytes
 from holodeck.lib.readers.options import ReadOptions
 
 __all__ = ["clean_text", "decode", "read_text"]
@@ -44,11 +45,7 @@ def read_text(file: Path, options: ReadOptions) -> tuple[str, tuple[str, ...]]:
     Raises:
         ReadError: It cannot be opened, or is not text.
     """
-    try:
-        content = file.read_bytes()
-    except OSError as error:
-        raise ReadError(f"it cannot be opened: {error.strerror or error}") from error
-    text, notes = decode(content, options)
+    text, notes = decode(read_bytes(file), options)
     return clean_text(text), notes
 
 

@@ -15,7 +15,7 @@ from zipfile import BadZipFile, ZipFile
 
 from holodeck.errors import ReadError
 from holodeck.lib.documents import Document, Place
-from holodeck.lib.readers.archives import office_bytes
+from holodeck.lib.readers.archives import office_bytes, tag_of
 from holodeck.lib.readers.decoding import clean_text
 from holodeck.lib.readers.options import ReadOptions
 
@@ -28,7 +28,7 @@ _PARTS = (_BODY, "word/footnotes.xml", "word/endnotes.xml", "word/comments.xml")
 _STYLES = "word/styles.xml"
 # Word keeps the English names of its own styles, whatever language it speaks.
 _HEADING = re.compile(r"heading ([1-6])", re.IGNORECASE)
-# Tags without their namespace, which differs between the two forms of the standard.
+# Tags without their namespace.
 # A moved text stands where it was moved to; a fallback repeats what stands beside it.
 _LEFT_OUT = frozenset({"moveFrom", "Fallback", "tblGrid"})
 # Properties of paragraphs, rows and so on: layout, with tab stops that are no text.
@@ -67,8 +67,8 @@ def _heading_styles(styles: ET.Element) -> dict[str, int]:
     """Return the id of every style that is a heading, with its level from 1."""
     levels: dict[str, int] = {}
     for style in styles.iter():
-        if _tag(style) == "style":
-            names = [_value(child) for child in style if _tag(child) == "name"]
+        if tag_of(style) == "style":
+            names = [_value(child) for child in style if tag_of(child) == "name"]
             found = _HEADING.fullmatch(names[0]) if names else None
             if found is not None:
                 levels[_value(style, "styleId")] = int(found[1])
@@ -76,13 +76,13 @@ def _heading_styles(styles: ET.Element) -> dict[str, int]:
 
 
 def _text(element: ET.Element, headings: Mapping[str, int]) -> str:
-    tag = _tag(element)
+    tag = tag_of(element)
     if _is_left_out(tag):
         return ""
     if tag == "t":
         return element.text or ""
     if tag == "tr":
-        cells = [_text(cell, headings) for cell in element if not _is_left_out(_tag(cell))]
+        cells = [_text(cell, headings) for cell in element if not _is_left_out(tag_of(cell))]
         return " | ".join(" ".join(cell.split()) for cell in cells) + "\n"
     inner = "".join(_text(child, headings) for child in element)
     if tag != "p":
@@ -94,17 +94,13 @@ def _text(element: ET.Element, headings: Mapping[str, int]) -> str:
 def _style(paragraph: ET.Element) -> str:
     """Return the id of a paragraph's style; empty: it has none of its own."""
     for properties in paragraph:
-        if _tag(properties) == "pPr":
-            return next((_value(each) for each in properties if _tag(each) == "pStyle"), "")
+        if tag_of(properties) == "pPr":
+            return next((_value(each) for each in properties if tag_of(each) == "pStyle"), "")
     return ""
 
 
 def _value(element: ET.Element, name: str = "val") -> str:
     return next((text for key, text in element.items() if key.rpartition("}")[2] == name), "")
-
-
-def _tag(element: ET.Element) -> str:
-    return element.tag.rpartition("}")[2]
 
 
 def _is_left_out(tag: str) -> bool:

@@ -15,6 +15,7 @@ from holodeck.errors import ReadError
 from holodeck.lib.documents import Document, Place
 from holodeck.lib.readers.decoding import clean_text, decode
 from holodeck.lib.readers.markdown import without_pictures
+from holodeck.lib.readers.opening import read_bytes
 from holodeck.lib.readers.options import ReadOptions
 
 __all__ = ["read"]
@@ -35,10 +36,7 @@ def read(file: Path, path: str, options: ReadOptions) -> list[Document]:
 
     A page that is neither UTF-8 nor marked is decoded as it says itself, else as the fallback.
     """
-    try:
-        content = file.read_bytes()
-    except OSError as error:
-        raise ReadError(f"it cannot be opened: {error.strerror or error}") from error
+    content = read_bytes(file)
     html, notes = decode(content, _as_declared(content, options))
     stream = BytesIO(_BLOCK.sub("\n", clean_text(html)).encode())
     try:

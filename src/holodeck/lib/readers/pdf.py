@@ -12,6 +12,7 @@ from pypdf.errors import DependencyError
 from holodeck.errors import ReadError
 from holodeck.lib.documents import Document, Place
 from holodeck.lib.readers.decoding import clean_text
+from holodeck.lib.readers.opening import read_bytes
 from holodeck.lib.readers.options import ReadOptions
 
 __all__ = ["read"]
@@ -24,10 +25,7 @@ if _pypdf_logger.level == logging.NOTSET:
 
 def read(file: Path, path: str, options: ReadOptions) -> list[Document]:
     """Return a document for each page that has text; pages are counted from 1."""
-    try:
-        content = file.read_bytes()
-    except OSError as error:
-        raise ReadError(f"it cannot be opened: {error.strerror or error}") from error
+    content = read_bytes(file)
     texts: dict[int, str] = {}
     broken: dict[int, ReadError] = {}
     for number, page in enumerate(_pages(content), start=1):

@@ -12,7 +12,7 @@ from holodeck.lib.documents import Document, Place
 from holodeck.lib.readers.options import ReadOptions
 from holodeck.lib.readers.structure import Structure
 
-__all__ = ["Record", "record_documents"]
+__all__ = ["Record", "record_documents", "with_notes"]
 
 _ROWS_NAMED = 10
 
@@ -59,40 +59,48 @@ def record_documents(
     structure = options.structure
     if structure is not None and records:
         structure.check(path, names or [name for record in records for name in record.fields])
-    documents: list[Document] = []
-    row_of_id: dict[str, int] = {}
-    blank: list[int] = []
-    for record in records:
-        text = _text(record, structure)
-        record_notes = record.notes + _note_on_id(record, structure, row_of_id)
-        if not text.strip():
-            if structure is not None:
-                notes += (
-                    *record_notes,
-                    f"row {record.row}: no text in the vector fields; left out",
-                )
-            else:
-                blank.append(record.row)
-            continue
-        documents.append(
-            Document(
-                place=Place(path=path, row=record.row),
-                text=text,
-                metadata=(
-                    dict(record.fields)
-                    if structure is None
-                    else structure.metadata_of(record.fields)
-                ),
-                notes=record_notes,
-                record_id=None if structure is None else structure.id_of(record.fields),
+    records = _with_notes_on_ids(records, structure)
+    texts = [_text(record, structure) for record in records]
+    blank = [record for record, text in zip(records, texts, strict=True) if not text.strip()]
+    documents = [
+        _document(record, text, path, structure)
+        for record, text in zip(records, texts, strict=True)
+        if text.strip()
+    ]
+    return with_notes(documents, notes + _notes_on_blank(blank, structure))
+
+
+def with_notes(documents: Sequence[Document], notes: tuple[str, ...]) -> list[Document]:
+    """Return the documents with ``notes`` on their file, which go to the first of them."""
+    if not documents or not notes:
+        return list(documents)
+    first = documents[0]
+    return [replace(first, notes=notes + first.notes), *documents[1:]]
+
+
+def _document(record: Record, text: str, path: str, structure: Structure | None) -> Document:
+    fields = record.fields
+    return Document(
+        place=Place(path=path, row=record.row),
+        text=text,
+        metadata=dict(fields) if structure is None else structure.metadata_of(fields),
+        notes=record.notes,
+        record_id=None if structure is None else structure.id_of(fields),
+    )
+
+
+def _notes_on_blank(records: Sequence[Record], structure: Structure | None) -> tuple[str, ...]:
+    if structure is not None:
+        return tuple(
+            note
+            for record in records
+            for note in (
+                *record.notes,
+                f"row {record.row}: no text in the vector fields; left out",
             )
         )
-    if blank:
-        notes += (f"{_without_value(blank)}; left out",)
-    if documents and notes:
-        first = documents[0]
-        documents[0] = replace(first, notes=notes + first.notes)
-    return documents
+    rows = [record.row for record in records]
+    return (f"{_without_value(rows)}; left out",) if rows else ()
 
 
 def _without_value(rows: Sequence[int]) -> str:
@@ -110,17 +118,21 @@ def _text(record: Record, structure: Structure | None) -> str:
     return "\n".join(f"{name}: {value}" for name, value in record.fields.items())
 
 
-def _note_on_id(
-    record: Record, structure: Structure | None, row_of_id: dict[str, int]
-) -> tuple[str, ...]:
+def _with_notes_on_ids(records: Sequence[Record], structure: Structure | None) -> list[Record]:
+    row_of_id: dict[str, int] = {}
+    noted: list[Record] = []
+    for record in records:
+        identifier = _id(record, structure)
+        first = record.row if identifier is None else row_of_id.setdefault(identifier, record.row)
+        if first != record.row:
+            note = f"row {record.row}: id {identifier!r} is also that of row {first}; both are kept"
+            record = replace(record, notes=(*record.notes, note))
+        noted.append(record)
+    return noted
+
+
+def _id(record: Record, structure: Structure | None) -> str | None:
     if structure is not None:
-        identifier = structure.id_of(record.fields)
-    else:
-        named = ((value, name) for name, value in record.fields.items())
-        identifier = next((value for value, name in named if name.casefold() == "id"), None)
-    if identifier is None:
-        return ()
-    first = row_of_id.setdefault(identifier, record.row)
-    if first == record.row:
-        return ()
-    return (f"row {record.row}: id {identifier!r} is also that of row {first}; both are kept",)
+        return structure.id_of(record.fields)
+    named = record.fields.items()
+    return next((value for name, value in named if name.casefold() == "id"), None)

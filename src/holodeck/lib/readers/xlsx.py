@@ -17,10 +17,10 @@ from openpyxl import load_workbook
 
 from holodeck.errors import ReadError
 from holodeck.lib.documents import Document, Place
-from holodeck.lib.readers.archives import office_bytes
+from holodeck.lib.readers.archives import office_bytes, tag_of
 from holodeck.lib.readers.decoding import clean_text
 from holodeck.lib.readers.options import ReadOptions
-from holodeck.lib.readers.records import Record, record_documents
+from holodeck.lib.readers.records import Record, record_documents, with_notes
 from holodeck.lib.readers.tables import column_names, record_of
 
 __all__ = ["read"]
@@ -57,8 +57,7 @@ def read(file: Path, path: str, options: ReadOptions) -> list[Document]:
     ]
     if not documents:
         raise ReadError("; ".join(["no text: no sheet has a row below its header", *notes]))
-    first = documents[0]
-    return [replace(first, notes=notes + first.notes), *documents[1:]]
+    return with_notes(documents, notes)
 
 
 def _notes(content: BytesIO) -> tuple[str, ...]:
@@ -78,19 +77,15 @@ def _notes(content: BytesIO) -> tuple[str, ...]:
 def _without_value(sheet: bytes) -> int:
     count = 0
     for _, element in ET.iterparse(BytesIO(sheet)):  # noqa: S314  # the guard lets no entity pass
-        tag = _tag(element)
+        tag = tag_of(element)
         if tag == "c":
-            inner = {_tag(child): child for child in element}
+            inner = {tag_of(child): child for child in element}
             # An empty value of a string is one that was computed: a formula may yield "".
             computed = "v" in inner and (element.get("t") == "str" or inner["v"].text)
             count += "f" in inner and not computed
         elif tag == "row":
             element.clear()  # a sheet may be long
     return count
-
-
-def _tag(element: ET.Element) -> str:
-    return element.tag.rpartition("}")[2]
 
 
 def _sheet_documents(rows: Sequence[list[str]], path: str, options: ReadOptions) -> list[Document]:
