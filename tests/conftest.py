@@ -9,8 +9,12 @@ import sys
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import settings
 
 from holodeck.testing import ModelServer
+
+settings.register_profile("same", derandomize=True)
+"""The same examples in every run; without it each run draws others, which may find what is new."""
 
 _refused: list[str] = []
 """Hosts that a test tried to reach; a client may have swallowed the refusal."""
