@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from holodeck.errors import IndexingError
+from holodeck.lib.paid_replies import REPLIES_FILE
 from holodeck.lib.providers.reply_store import Kept, Pruned, ReplyStore
-from holodeck.lib.resources import REPLIES_FILE
 
 __all__ = ["CacheInfo", "Kept", "Pruned", "cache_info", "prune_cache"]
 
