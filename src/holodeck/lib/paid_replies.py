@@ -94,28 +94,28 @@ class PaidReplies:
         if store is None:
             yield lambda: 0
         else:
-            with store.used_by(str(user), generation) as taken:
+            with store.uses.noted_for(str(user), generation) as taken:
                 yield taken
 
     def keep_uses(self, user: Path, generation: str) -> None:
         """Forget which kept replies older generations of an index used."""
         if self.store is not None:
-            self.store.keep_uses(str(user), generation)
+            self.store.uses.keep_only(str(user), generation)
 
     def note_keys(self, keys: Iterable[str]) -> None:
         """Note that a build uses kept replies which it did not read again."""
         if self.store is not None:
-            self.store.note_use(keys)
+            self.store.uses.note(keys)
 
     def note_uses_of(self, generation: str) -> None:
         """Note that a build uses what another generation of its index was made of."""
         if self.store is not None:
-            self.store.note_uses_of(generation)
+            self.store.uses.note_all_of(generation)
 
     def note_vectors(self, embedder: Embedder, texts: Iterable[str]) -> None:
         """Note that a build uses the vectors of these texts, wherever it has them from."""
         if self.store is not None and isinstance(embedder, CachedEmbedder):
-            self.store.note_use(map(embedder.key_of, texts))
+            self.store.uses.note(map(embedder.key_of, texts))
 
     def close(self) -> None:
         """Close the file; the next use opens it again."""
