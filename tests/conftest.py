@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 import logging
+import signal
 import sys
 from collections.abc import Iterator
 
@@ -51,6 +52,9 @@ def _refuse_network(event: str, arguments: tuple[object, ...]) -> None:
 
 
 sys.addaudithook(_refuse_network)
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell lets its background jobs ignore it
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # our children would inherit that
 
 
 @pytest.fixture
