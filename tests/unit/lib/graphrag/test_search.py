@@ -20,6 +20,7 @@ from holodeck.lib.contracts import (
     Answer,
     AnswerContext,
     ContextReport,
+    Rating,
 )
 from holodeck.lib.graphrag.graph_index import GraphIndex
 from holodeck.lib.graphrag.local_context import (
@@ -166,11 +167,9 @@ class Answering:
         self.ratings: dict[int, float | None] = {}
         self.rated: list[int] = []
 
-    async def rate_reports(
-        self, question: str, reports: Sequence[ContextReport]
-    ) -> list[float | None]:
+    async def rate_reports(self, question: str, reports: Sequence[ContextReport]) -> list[Rating]:
         self.rated += [report.number for report in reports]
-        return [self.ratings[report.number] for report in reports]
+        return [Rating(value=self.ratings[report.number], failure="down") for report in reports]
 
     async def answer_local(self, question: str, context: AnswerContext) -> Answer:
         self.context = context
@@ -411,7 +410,9 @@ async def test_reports_are_chosen_by_rating_from_the_root_down(
     assert [report.number for report in answering.reports] == read
     assert len(answering.rated) == rated
     assert f"of 3 community reports {rated} were rated, {len(read)} read" in result.notes
-    assert any("could not be had" in note for note in result.notes) == (None in ratings.values())
+    assert any("could not be had (down)" in note for note in result.notes) == (
+        None in ratings.values()
+    )
 
 
 async def test_a_rating_goes_no_deeper_than_the_level() -> None:
