@@ -11,8 +11,8 @@ __all__ = ["LONGEST_QUESTION", "accept_question", "check_question", "refuse_blan
 
 LONGEST_QUESTION = 8_000
 """Characters of a question that are looked at; the rest is cut with a note."""
-_UNSEEN = frozenset({"Cc", "Cf"})
-"""Unicode's categories of control characters and of marks without width."""
+_UNSEEN = "Cf"
+"""Unicode's category of marks without width."""
 
 
 def accept_question(query: str) -> tuple[str, tuple[str, ...]]:
@@ -52,5 +52,5 @@ def refuse_blank(question: object) -> None:
         raise EmptyQueryError(
             f"the question is no text but {type(question).__name__}: ask something in words"
         )
-    if all(sign.isspace() or category(sign) in _UNSEEN for sign in question):
+    if all(sign.isspace() or category(sign) == _UNSEEN for sign in question):
         raise EmptyQueryError("the question is empty: ask something about the documents")

@@ -10,7 +10,7 @@ from holodeck.errors import EmptyQueryError
 from holodeck.lib.questions import LONGEST_QUESTION, accept_question, check_question
 
 
-@pytest.mark.parametrize("query", ["", " ", "\n\t", "\u3000", "\u200b\ufeff", "\x00\u2060 "])
+@pytest.mark.parametrize("query", ["", " ", "\n\t", "\u3000", "\u200b\ufeff", "\u2060 "])
 def test_blanks_are_no_question(query: str) -> None:
     """Who asks nothing is told so, whatever the blanks."""
     with pytest.raises(EmptyQueryError, match="the question is empty"):
