@@ -359,12 +359,12 @@ async def test_every_kind_of_reference_leads_to_its_documents() -> None:
 
 async def test_a_reference_that_stands_for_nothing_is_noted() -> None:
     """A model that makes up a number is found out."""
-    made, _ = engine(LocalSearchEngine, "x [Data: Sources (99); Rumours (1)].")
+    made, _ = engine(LocalSearchEngine, "x [Data: Sources (99, a); Rumours (1)].")
     result = await made.search("Ann")
 
     assert result.references == {}
     assert result.notes[-1] == (
-        "the answer refers to Sources (99), Rumours (1), which it was not given"
+        "the answer refers to Sources (99), Sources (a), Rumours (1), which it was not given"
     )
 
 
