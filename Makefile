@@ -38,7 +38,7 @@ demo: $(VENV)/.run.stamp
 	@$(BIN)/python examples/demo.py
 
 test: $(VENV)/.dev.stamp
-	$(PYTEST) -m "not heavy"
+	$(PYTEST) --hypothesis-profile=same -m "not heavy"
 
 heavy: $(VENV)/.dev.stamp
 	$(PYTEST) -m heavy

@@ -5,12 +5,17 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 import logging
+import signal
 import sys
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import settings
 
 from holodeck.testing import ModelServer
+
+settings.register_profile("same", derandomize=True)
+"""The same examples in every run; without it each run draws others, which may find what is new."""
 
 _refused: list[str] = []
 """Hosts that a test tried to reach; a client may have swallowed the refusal."""
@@ -47,6 +52,9 @@ def _refuse_network(event: str, arguments: tuple[object, ...]) -> None:
 
 
 sys.addaudithook(_refuse_network)
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell lets its background jobs ignore it
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # our children would inherit that
 
 
 @pytest.fixture

@@ -66,7 +66,9 @@ ROOMS: dict[str, frozenset[str]] = {
 ROOM_OF_MODULE = {
     **dict.fromkeys(BASE_MODULES, "base"),
     "resolution": "resources",
+    "paid_replies": "resources",
     "preflight": "resources",
+    "reach": "resources",
     "reply_caches": "resources",
     "unasked": "resources",
     "unused_settings": "resources",

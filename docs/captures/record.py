@@ -17,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 import termios
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -32,12 +33,15 @@ COLUMNS, ROWS = 80, 24
 TEMPORARY = Path("/tmp")
 PATIENCE = 90
 """Seconds without a word after which a command is given up."""
+REACTION = 0.3
+"""Seconds from a prompt to what is typed: a Ctrl-C between prompt and read would wake nobody."""
 
 IN_FOREGROUND = """
 import fcntl, runpy, sys, termios
 fcntl.ioctl(sys.stdin, termios.TIOCSCTTY, 0)  # so that Ctrl-C reaches it, as from a shell
 runpy.run_module("holodeck", run_name="__main__", alter_sys=True)
 """
+LOCAL_MODES = 3  # the place of lflag in what tcgetattr returns
 SHOWN_FOLDER = "/home/ann/agents"  # as long as the temporary folder, so that lines break alike
 ANSWER = (
     "William Thomson, professor at the University of Glasgow, invented the mirror galvanometer "
@@ -163,6 +167,7 @@ def _typed_on_terminal(
     """Return everything that the terminal got, and the exit code."""
     ours, theirs = pty.openpty()
     termios.tcsetwinsize(theirs, (ROWS, COLUMNS))
+    _keep_output_at_interrupts(theirs)
     child = subprocess.Popen(
         [sys.executable, "-c", IN_FOREGROUND, *scene.command.split()[1:]],
         cwd=folder,
@@ -178,12 +183,20 @@ def _typed_on_terminal(
         while piece := _read(ours):
             got += piece
             if left and got.endswith(b"\n> "):
+                time.sleep(REACTION)
                 os.write(ours, left.pop(0).encode())
         return got, child.wait(PATIENCE)
     finally:
         child.kill()
         child.wait()
         os.close(ours)
+
+
+def _keep_output_at_interrupts(terminal: int) -> None:
+    """Let Ctrl-C throw nothing away: what answers it may be written before the terminal does."""
+    modes = termios.tcgetattr(terminal)
+    modes[LOCAL_MODES] |= termios.NOFLSH
+    termios.tcsetattr(terminal, termios.TCSANOW, modes)
 
 
 def _read(terminal: int) -> bytes:

@@ -89,6 +89,14 @@ def garble_unprepared(path: Path) -> None:
         derived.unlink()
 
 
+def alter_unprepared(path: Path) -> None:
+    """Let a table say something else in as many bytes, and nothing that is derived of it."""
+    content = path.read_bytes()
+    assert b"a.txt" in content
+    path.write_bytes(content.replace(b"a.txt", b"b.txt"))
+    (path.parent / "search.arrays").unlink()
+
+
 def remove(path: Path) -> None:
     path.unlink()
 
@@ -106,6 +114,7 @@ DAMAGES: list[tuple[str, str, Damage]] = [
     ("graphrag", "output/000001/entities.parquet", cut),
     ("graphrag", "output/000001/text_units.parquet", empty),
     ("graphrag", "output/000001/sources.parquet", remove),
+    ("graphrag", "output/000001/sources.parquet", alter_unprepared),
     ("graphrag", "output/000001/prompts.json", cut),
     ("graphrag", "output/000001", remove_folder),
     ("graphrag", "lancedb/000001", remove_folder),

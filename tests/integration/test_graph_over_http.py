@@ -224,3 +224,44 @@ async def test_the_key_stands_nowhere(
     assert len(files) > len(PEOPLE)
     assert not [file for file in files if KEY.encode() in file.read_bytes()]
     assert KEY not in caplog.text + str(caught.value) + repr(caught.value) + repr(vars(graph))
+
+
+async def test_a_small_ollama_model_answers_from_an_index_of_a_large_one(
+    server: ModelServer, docs: Path
+) -> None:
+    """Both modes fit the window that is set, and dynamic selection rates with calls of a kind."""
+    for number in range(40):
+        text = f"Person Number{number} works for Acme Corp in San Francisco. " + "So it is. " * 60
+        (docs / f"more{number}.txt").write_text(text, encoding="utf-8")
+    small = {
+        "provider": "ollama",
+        "name": "m",
+        "api_base": server.root,
+        "context_size": 2048,
+        "api_key": KEY,
+    }
+    graph = engine(server, docs, search_model=small, dynamic_community_selection=True)
+    await graph.initialize()
+    local = await graph.retrieve("Who works for Acme Corp?", mode="local")
+    whole = await graph.retrieve("What is this about?", mode="global")
+    await graph.close()
+
+    assert "in place of 12,000" in local.notes[0]
+    assert local.sources
+    assert whole.references["Reports"]
+    assert calls(server)["rate"] > 0
+    assert server.cuts == []
+
+
+async def test_ratings_that_a_server_refuses_end_the_search(
+    server: ModelServer, docs: Path
+) -> None:
+    """A quota that is used up is said at the first rating, and costs no second."""
+    graph = engine(server, docs, dynamic_community_selection=True)
+    await graph.initialize()
+    server.fault(Fault(kind="rate", status=429, code="insufficient_quota"))
+    with pytest.raises(HolodeckError, match="quota"):
+        await graph.search("What is this about?", mode="global")
+    await graph.close()
+
+    assert calls(server)["rate"] == 1

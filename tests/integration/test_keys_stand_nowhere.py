@@ -162,7 +162,7 @@ def test_no_object_shows_a_key(project: Project) -> None:
     tool = agent.tool_config()
     resolved = resolve_tool(tool, agent.config.model)
     resources = Resources(environ=agent.environment)
-    access = resources.access(resolved.embedding, "embedding_model")
+    access = resources.reach.access(resolved.embedding, "embedding_model")
     embedder = resources.embedder(resolved.embedding, "embedding_model")
     runtime = agent.tool()
 

@@ -104,7 +104,7 @@ def check_whole_agent(agent: LoadedAgent, *, to_write: bool = True) -> None:
         if model is not None:
             checks.append(partial(resources.check, model, where))
             if has_cases:
-                checks.append(partial(resources.require_price, model, "chat", where))
+                checks.append(partial(resources.reach.require_price, model, "chat", where))
     if has_cases:
         checks.append(lambda: refuse_cases(agent, find_source_problems(agent, load_cases(agent))))
     tools = _tool_problems(agent, None, to_write=to_write, is_asked=has_cases)

@@ -43,7 +43,7 @@ def chat(
 ) -> None:
     """Talk to the agent, after indexing what changed."""
     from holodeck.cli.talk import Talk
-    from holodeck.lib.test_runner.conversation import check_question
+    from holodeck.lib.questions import check_question
 
     session: Session = context.obj
     if message is not None:

@@ -15,7 +15,8 @@ from holodeck.cli.output import say, show, show_json
 from holodeck.cli.progress import show_progress
 from holodeck.cli.session import Session
 from holodeck.cli.work import carry_out
-from holodeck.errors import ConfigError, EmptyQueryError
+from holodeck.errors import ConfigError
+from holodeck.lib.questions import refuse_blank
 
 if TYPE_CHECKING:
     from holodeck.config.loader import LoadedAgent
@@ -60,8 +61,7 @@ def search(
 ) -> None:
     """Ask one question, after indexing what changed."""
     session: Session = context.obj
-    if not query.strip():
-        raise EmptyQueryError("the question is empty: write one")
+    refuse_blank(query)
     agent = load(session, chosen_agent(agent_option))
     name = agent.tool_config(tool_name).name
     if filters:
@@ -123,6 +123,8 @@ async def _answer(tool: VectorStoreTool, question: _Question) -> None:
         show_json(as_json(result))
         return
     sources = dict.fromkeys(f"- {source}" for source in result.sources)
-    show("\n".join([result.context.rstrip(), "", "Sources:", *sources]))
+    listed = ["", "Sources:", *sources] if sources else []
+    # Where there is no context, the response says why.
+    show("\n".join([result.context.rstrip() or result.response, *listed]))
     for note in result.notes:
         say(f"note: {note}")

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from holodeck.errors import IndexingError
+from holodeck.lib.paid_replies import REPLIES_FILE
 from holodeck.lib.providers.reply_store import Kept, Pruned, ReplyStore
-from holodeck.lib.resources import REPLIES_FILE
 
 __all__ = ["CacheInfo", "Kept", "Pruned", "cache_info", "prune_cache"]
 
@@ -44,7 +44,7 @@ def cache_info(folder: Path) -> CacheInfo:
     with _opened(file) as store:
         if store is None:
             return CacheInfo(file=file)
-        users = sorted(store.users())
+        users = sorted(store.uses.users())
         return CacheInfo(
             file=file,
             file_bytes=file.stat().st_size,
@@ -67,7 +67,7 @@ def prune_cache(folder: Path, indexes: Iterable[Path]) -> Pruned:
     with _opened(folder / REPLIES_FILE) as store:
         if store is None:
             return Pruned(entries=0, size_bytes=0)
-        users = store.users()
+        users = store.uses.users()
         beside = (record.parent for record in sorted(folder.parent.glob(_SIBLINGS)))
         for index in dict.fromkeys([*indexes, *beside]):
             if str(index) not in users and _pays(index):

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from holodeck.lib.contracts import ChatModel, ChatReply, ChatRequest, Embedder
+from holodeck.lib.contracts import ChatModel, ChatReply, ChatRequest, Embedder, Memo
+from holodeck.lib.paid_replies import REPLIES_FILE, PaidReplies
 from holodeck.lib.providers.batches import split_into_batches
 from holodeck.lib.providers.embedding_cache import CachedEmbedder
-from holodeck.lib.providers.reply_store import ReplyStore
-from holodeck.lib.resources import REPLIES_FILE, Resources
+from holodeck.lib.resources import Resources
 from holodeck.lib.tokens import count_tokens
 from holodeck.models.config import ExecutionConfig
 from holodeck.models.llm import ModelSettings
@@ -58,20 +58,20 @@ class UnaskedResources(Resources):
     def __init__(
         self, execution: ExecutionConfig, *, cache_dir: Path | None, imagine: Imagine
     ) -> None:
-        file = None if cache_dir is None else cache_dir / REPLIES_FILE
-        super().__init__(
-            execution, environ={}, cache_dir=cache_dir if file and file.exists() else None
+        super().__init__(execution, environ={})
+        is_kept = cache_dir is not None and (cache_dir / REPLIES_FILE).exists()
+        self.paid = _ImaginedToo(
+            cache_dir if is_kept and execution.cache else None, renews=execution.cache == "renew"
         )
         self.asked: list[Asked] = []
         self._imagine = imagine
-        self._memo = _RunMemo(self.replies)
 
     def check(self, settings: ModelSettings, where: str) -> None:
         """Find nothing missing: nobody is asked."""
 
     def chat(self, settings: ModelSettings, where: str) -> ChatModel:
         """Return a model that counts."""
-        name = settings.name or self._row(settings, where).chat_default
+        name = settings.name or self.reach.row(settings, where).chat_default
         return _UnaskedChat(settings.provider, name, self.asked, self._imagine)
 
     def embedder(
@@ -83,9 +83,9 @@ class UnaskedResources(Resources):
         width: int | None = None,
     ) -> Embedder:
         """Return a model of which only ``kept`` is of use."""
-        row = self._row(settings, where)
+        row = self.reach.row(settings, where)
         model = _UnaskedEmbedder(settings.provider, settings.name or row.embedding_default)
-        store = self.replies
+        store = self.paid.store
         if store is None or row.chat is None:
             return model
         return CachedEmbedder(
@@ -96,19 +96,21 @@ class UnaskedResources(Resources):
             width=width,
         )
 
-    def replies_of(self, settings: ModelSettings) -> _RunMemo:
-        """Return what is kept; what is imagined is kept for this run alone."""
-        return self._memo
 
+class _ImaginedToo(PaidReplies):
+    """Paid replies, and for this run alone what is imagined."""
 
-class _RunMemo:
-    def __init__(self, store: ReplyStore | None) -> None:
-        self._store = store
+    def __init__(self, folder: Path | None, *, renews: bool) -> None:
+        super().__init__(folder, renews=renews)
         self._imagined: dict[str, str] = {}
+
+    def of(self, settings: ModelSettings) -> Memo:
+        """Return the replies of any model: they stand under keys of their own."""
+        return self
 
     def get(self, key: str) -> str | None:
         """Return the text that is kept, or was imagined, under ``key``."""
-        kept = None if self._store is None else self._store.get(key)
+        kept = None if self.store is None else self.store.get(key)
         return self._imagined.get(key) if kept is None else kept
 
     def put(self, key: str, value: str, kind: str) -> None:

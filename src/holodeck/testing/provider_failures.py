@@ -121,7 +121,7 @@ class ProviderFailureContract(ProviderWaitContract):
         with caplog.at_level(logging.DEBUG):
             model = resources.chat(secret, "model")
             embedder = resources.embedder(secret, "embedding_model")
-            said = f"{model!r} {embedder!r} {resources.access(secret, 'model')!r}"
+            said = f"{model!r} {embedder!r} {resources.reach.access(secret, 'model')!r}"
             for call in (model.complete(ask()), embedder.embed(["a"])):
                 with pytest.raises(AuthenticationError) as caught:
                     await call

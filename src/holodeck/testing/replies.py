@@ -142,6 +142,7 @@ _PHRASES = (
     ("report", '"findings"'),
     ("reduce", "Analyst Reports"),
     ("map", '"points"'),
+    ("rate", '"rating": <number'),
     ("rate", "relevancy rating"),
     ("local", "Data tables"),
 )

@@ -66,17 +66,17 @@ def _problems(
             where = f"graphrag.{role}" if is_own else "model"
             yield from _caught(where, resources.check, settings, where)
             if role == "indexing_model" or is_asked:
-                yield from _caught(where, resources.require_price, settings, "chat", where)
+                yield from _caught(where, resources.reach.require_price, settings, "chat", where)
     chosen = getattr(tool.graphrag, "embedding_model", None) or tool.embedding_model
     has_block = isinstance(chosen, EmbeddingModelConfig)
     where = resolved.embedding_where if has_block else "model"
     yield from _caught(where, resources.check, resolved.embedding, where)
-    yield from _caught(where, resources.require_price, resolved.embedding, "embedding", where)
+    yield from _caught(where, resources.reach.require_price, resolved.embedding, "embedding", where)
     if tool.rerank:
         reranker = tool.reranker or RerankerConfig()
         yield from _caught("reranker", resources.check_reranker, reranker)
         if is_asked:
-            yield from _caught("reranker", resources.require_reranker_price, reranker)
+            yield from _caught("reranker", resources.reach.require_reranker_price, reranker)
 
 
 def _caught(

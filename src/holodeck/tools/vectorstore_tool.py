@@ -185,6 +185,12 @@ class VectorStoreTool:
         """``search`` for scripts and notebooks."""
         return _run(self.search(query, mode=mode))
 
+    def retrieve_sync(
+        self, query: str, *, mode: str | None = None, answer: bool = True
+    ) -> SearchResult:
+        """``retrieve`` for scripts and notebooks."""
+        return _run(self.retrieve(query, mode=mode, answer=answer))
+
     def close_sync(self) -> None:
         """``close`` for scripts and notebooks."""
         _run(self.close())

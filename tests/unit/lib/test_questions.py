@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from holodeck.errors import EmptyQueryError
-from holodeck.lib.questions import LONGEST_QUESTION, accept_question
+from holodeck.lib.questions import LONGEST_QUESTION, accept_question, check_question
 
 
-@pytest.mark.parametrize("query", ["", " ", "\n\t", "\u3000"])
+@pytest.mark.parametrize("query", ["", " ", "\n\t", "\u3000", "\u200b\ufeff", "\u2060 "])
 def test_blanks_are_no_question(query: str) -> None:
     """Who asks nothing is told so, whatever the blanks."""
     with pytest.raises(EmptyQueryError, match="the question is empty"):
         accept_question(query)
+
+
+@pytest.mark.parametrize("query", [None, 5, b"Who?", ["Who?"]])
+def test_what_is_no_text_is_no_question(query: Any) -> None:
+    """A program that passes something else is told what it passed."""
+    with pytest.raises(EmptyQueryError, match=f"no text but {type(query).__name__}"):
+        accept_question(query)
+    with pytest.raises(ValueError, match="no text"):
+        check_question(query)
 
 
 def test_a_long_question_is_cut_with_a_note() -> None:

@@ -114,7 +114,7 @@ def test_access_holds_settings_environment_and_execution() -> None:
     execution = ExecutionConfig(llm_timeout=7, concurrency=3, max_retries=0, retry_budget=9)
     environ = {"OPENAI_API_KEY": " from-env ", "OPENAI_BASE_URL": "http://env"}
 
-    access = Resources(execution, environ=environ, table=TABLE).access(OPENAI, "model")
+    access = Resources(execution, environ=environ, table=TABLE).reach.access(OPENAI, "model")
 
     assert access == ModelAccess(
         provider="openai",
@@ -133,7 +133,9 @@ def test_yaml_wins_over_the_environment() -> None:
     """Key and server of the settings are used where they are given."""
     settings = ModelSettings(name="n", api_key="mine", api_base="http://mine", api_version="v")
 
-    access = resources(OPENAI_API_KEY="env", OPENAI_BASE_URL="http://env").access(settings, "model")
+    access = resources(OPENAI_API_KEY="env", OPENAI_BASE_URL="http://env").reach.access(
+        settings, "model"
+    )
 
     assert access.api_key == SecretStr("mine")
     assert (access.name, access.api_base, access.api_version) == ("n", "http://mine", "v")
@@ -214,7 +216,7 @@ async def test_a_paid_model_is_limited_retried_and_counted(tmp_path: Path) -> No
     await live.close()
 
     assert {purpose: spent.calls for purpose, spent in live.meter.usage().items()} == {"extract": 1}
-    assert live.replies is not None
+    assert live.paid.store is not None
     assert (tmp_path / OWN_FOLDER_MARK).exists()
 
 
@@ -222,7 +224,7 @@ def test_no_cache_keeps_no_replies(tmp_path: Path) -> None:
     """``execution.cache: false`` pays again and leaves no file."""
     live = Resources(ExecutionConfig(cache=False), environ={}, cache_dir=tmp_path)
 
-    assert live.replies is None
+    assert live.paid.store is None
     assert list(tmp_path.iterdir()) == []
 
 
@@ -293,8 +295,8 @@ import sys
 from pathlib import Path
 from holodeck.lib.resources import Resources
 resources = Resources(environ={}, cache_dir=Path(sys.argv[1]))
-resources.replies.put(sys.argv[2], "x" * 5000, "extract")
-resources.replies.close()
+resources.paid.store.put(sys.argv[2], "x" * 5000, "extract")
+resources.paid.store.close()
 """
 
 
@@ -306,14 +308,14 @@ def test_looking_at_the_cache_leaves_its_locks(tmp_path: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     first = Resources(environ={}, cache_dir=tmp_path)
     for number in range(20):
-        assert first.replies is not None
-        first.replies.put(f"a{number}", "x" * 5000, "extract")
-        Resources(environ={}, cache_dir=tmp_path).check_cache()
+        assert first.paid.store is not None
+        first.paid.store.put(f"a{number}", "x" * 5000, "extract")
+        Resources(environ={}, cache_dir=tmp_path).paid.check()
         if number % 7 == 3:
             words = [sys.executable, "-c", _WRITE_ONE, str(tmp_path), f"b{number}"]
             subprocess.run(words, check=True, env=environment)
 
-    assert first.replies is not None
-    assert first.replies.info().entries == {"extract": 23}
+    assert first.paid.store is not None
+    assert first.paid.store.info().entries == {"extract": 23}
     assert not list(tmp_path.glob("*damaged*"))
-    first.replies.close()
+    first.paid.store.close()

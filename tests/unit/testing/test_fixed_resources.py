@@ -29,7 +29,7 @@ def test_any_settings_give_the_same_model() -> None:
     assert resources.embedder(keyless, "model", 5) is embedder
     assert resources.embedder(ModelSettings(provider="ollama"), "model") is embedder
     assert resources.steps(keyless, "model") == "steps"
-    assert resources.environ == {}
+    assert resources.reach.environ == {}
 
 
 def test_a_model_that_was_not_given_is_the_mistake_of_the_test() -> None:

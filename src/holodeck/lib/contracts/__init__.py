@@ -41,6 +41,7 @@ from holodeck.lib.contracts.records import (
     Extraction,
     Finding,
     FoundClaims,
+    Rating,
     Relationship,
     Report,
 )
@@ -53,7 +54,13 @@ from holodeck.lib.contracts.spending import (
     Spent,
     Usage,
 )
-from holodeck.lib.contracts.steps import AnswerSteps, ClaimSteps, IndexSteps, RatingSteps
+from holodeck.lib.contracts.steps import (
+    AnswerSteps,
+    ClaimSteps,
+    IndexSteps,
+    RatingSteps,
+    WindowedSteps,
+)
 
 __all__ = [
     "Answer",
@@ -89,6 +96,7 @@ __all__ = [
     "MeterRow",
     "Progress",
     "ProgressListener",
+    "Rating",
     "RatingSteps",
     "Relationship",
     "Report",
@@ -101,4 +109,5 @@ __all__ = [
     "Tool",
     "ToolCall",
     "Usage",
+    "WindowedSteps",
 ]

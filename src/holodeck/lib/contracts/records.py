@@ -21,6 +21,7 @@ __all__ = [
     "Extraction",
     "Finding",
     "FoundClaims",
+    "Rating",
     "Relationship",
     "Report",
 ]
@@ -210,3 +211,16 @@ class Answer:
 
     text: str
     notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rating:
+    """How much a report helps to answer a question.
+
+    Attributes:
+        value: 0 to 5; ``None``: it could not be said.
+        failure: Why not.
+    """
+
+    value: float | None = None
+    failure: str = ""

@@ -12,10 +12,11 @@ from holodeck.lib.contracts.records import (
     ContextReport,
     Extraction,
     FoundClaims,
+    Rating,
     Report,
 )
 
-__all__ = ["AnswerSteps", "ClaimSteps", "IndexSteps", "RatingSteps"]
+__all__ = ["AnswerSteps", "ClaimSteps", "IndexSteps", "RatingSteps", "WindowedSteps"]
 
 
 class IndexSteps(Protocol):
@@ -66,6 +67,15 @@ class RatingSteps(Protocol):
 
     async def rate_reports(
         self, question: str, reports: Sequence[ContextReport]
-    ) -> Sequence[float | None]:
-        """Return how much each report helps to answer, 0 to 5; ``None``: it could not be said."""
+    ) -> Sequence[Rating]:
+        """Return how much each report helps to answer."""
+        ...
+
+
+@runtime_checkable
+class WindowedSteps(Protocol):
+    """Who takes no more than a window of text at once; what thinks by rules takes any."""
+
+    def context_room(self, question: str, most: int) -> int:
+        """Return the tokens of context, at most ``most``, that a local answer is made from."""
         ...

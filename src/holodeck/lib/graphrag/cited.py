@@ -15,6 +15,8 @@ Titles = Mapping[str, Mapping[int, str]]
 
 _DATA = re.compile(r"\[Data:([^\]]*)\]")
 _SET = re.compile(r"(\w+)\s*\(([^)]*)\)")
+_NO_RECORD = ("+more",)
+"""What prompts let an answer write in place of further numbers."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,9 +57,10 @@ def cited_records(response: str, index: GraphIndex, shown: Titles) -> Cited:
     titles: dict[str, dict[str, str]] = {}
     sources: dict[str, dict[str, list[str]]] = {}
     unknown: dict[str, None] = {}
-    for dataset, number in _citations(response):
-        if number not in shown.get(dataset, {}):
-            unknown[f"{dataset} ({number})"] = None
+    for dataset, mark in _citations(response):
+        number = int(mark) if mark.isascii() and mark.isdigit() else None
+        if number is None or number not in shown.get(dataset, {}):
+            unknown[f"{dataset} ({mark})"] = None
             continue
         places = _places(index, _texts_of(index, dataset, number))
         title = shown[dataset][number] or ", ".join(places)
@@ -69,13 +72,13 @@ def cited_records(response: str, index: GraphIndex, shown: Titles) -> Cited:
     return Cited(titles=titles, sources=sources, notes=notes)
 
 
-def _citations(response: str) -> list[tuple[str, int]]:
+def _citations(response: str) -> list[tuple[str, str]]:
     return [
-        (name, int(part))
+        (name, part)
         for mark in _DATA.findall(response)
         for name, listed in _SET.findall(mark)
         for part in map(str.strip, listed.split(","))
-        if part.isascii() and part.isdigit()
+        if part and part not in _NO_RECORD
     ]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
@@ -92,7 +93,10 @@ class GraphRAGEngine(IndexEngine[IndexMetadata, GraphIndex]):
         if foreign is not None:
             return open_foreign(foreign, self._folder.derived_file)
         try:
-            return open_generation(*self._folder.generation_dirs(record.generation))
+            return open_generation(
+                *self._folder.generation_dirs(record.generation),
+                partial(self._folder.check, record, by_content=True),
+            )
         except TableNotFoundError as error:
             version = self._indexer.foreign_version(record)
             if version is None:

@@ -6,18 +6,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from holodeck.errors import (
-    AuthenticationError,
-    ContentFilterError,
-    ContextLengthError,
-    CostLimitError,
-    HolodeckError,
-    IndexingError,
-    ProviderError,
-    RateLimitError,
-)
+from holodeck.errors import CostLimitError, HolodeckError, IndexingError, ProviderError
 from holodeck.lib.contracts import Failure, RetryFailed
 from holodeck.lib.graphrag.build import Build
+from holodeck.lib.graphrag.refusals import is_no_answer, is_of_all
 
 __all__ = [
     "KEPT",
@@ -53,31 +45,15 @@ def failure_of(error: HolodeckError, what: str, key: str, place: str = "") -> Fa
     """
     if isinstance(error, CostLimitError):
         raise error
-    if _is_of_all(error):
+    if is_of_all(error):
         raise IndexingError(
             f"the model that builds the index cannot be used: {error}. {KEPT}: mend it and run "
             "'holodeck index' again to go on"
         ) from error
     cause = " ".join(str(error).split())
     # A page in place of an answer, as from a proxy, is no word of the model's: it may pass.
-    passing = isinstance(error, ProviderError) and (error.retryable or _is_no_answer(error))
+    passing = isinstance(error, ProviderError) and (error.retryable or is_no_answer(error))
     return Failure(what=what, id=key, place=place, cause=cause[:_LONGEST_CAUSE], passing=passing)
-
-
-def _is_of_all(error: HolodeckError) -> bool:
-    if isinstance(error, AuthenticationError) or not isinstance(error, ProviderError):
-        return True
-    if isinstance(error, ContentFilterError | ContextLengthError) or error.retryable:
-        return False
-    if isinstance(error, RateLimitError):
-        return True
-    # What the server will not do for one text; anything else it would not do for the next either.
-    return error.status not in (400, 413, 422) and not _is_no_answer(error)
-
-
-def _is_no_answer(error: ProviderError) -> bool:
-    """Tell whether a server answered, and not as a model's server does."""
-    return type(error) is ProviderError and error.status is None
 
 
 def later_failure(error: HolodeckError, what: str, key: str, place: str) -> Failure:

@@ -189,7 +189,7 @@ class GraphRAGIndexer(Indexer[IndexMetadata]):
         vectors.mkdir(parents=True)
         held = await to_its_end(take_over, corpus, self.storage)
         if held is not None:
-            self._resources.note_uses_of(held.generation)
+            self._resources.paid.note_uses_of(held.generation)
             return _placed(corpus, held)
         self._callbacks.pipeline_start([step.workflow for step in STEPS])
         await to_its_end(_write_start, corpus, tables, vectors)
@@ -212,7 +212,7 @@ class GraphRAGIndexer(Indexer[IndexMetadata]):
             execution=self._execution.model_copy(
                 update={"max_cost": self._resources.left_of_cap()}
             ),
-            environ=self._resources.environ,
+            environ=self._resources.reach.environ,
             storage_dir=self.storage.storage_dir,
             source=corpus.source,
             output=tables,

@@ -10,7 +10,8 @@ import hashlib
 import json
 import logging
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -62,7 +63,12 @@ DERIVED_VERSION = "3"
 logger = logging.getLogger(__name__)
 
 
-def open_index(tables: Path, vectors: Path, derived: Path | None = None) -> GraphIndex:
+def open_index(
+    tables: Path,
+    vectors: Path,
+    derived: Path | None = None,
+    check: Callable[[], None] = lambda: None,
+) -> GraphIndex:
     """Open the tables and vectors of a generation, or of an index that the library built.
 
     The library's own index lacks what we add: its places are the titles of the documents, its
@@ -73,6 +79,7 @@ def open_index(tables: Path, vectors: Path, derived: Path | None = None) -> Grap
         vectors: Folder of the vectors.
         derived: File of what is derived, made where there is none that fits; default: nothing is
             written, and all is held in memory.
+        check: As for ``open_generation``.
 
     Raises:
         TableNotFoundError: A table is missing or damaged.
@@ -81,17 +88,30 @@ def open_index(tables: Path, vectors: Path, derived: Path | None = None) -> Grap
     if derived is None:
         return _index(_derive(tables, vectors), _prompts(tables))
     about = _about(tables, vectors)
-    arrays = open_derived(derived, about, lambda: _derive(tables, vectors), map_arrays)
+
+    def derive() -> Arrays:
+        check()
+        return _derive(tables, vectors)
+
+    arrays = open_derived(derived, about, derive, map_arrays)
     return _index(arrays, _prompts(tables))
 
 
-def open_generation(tables: Path, vectors: Path) -> GraphIndex:
+def open_generation(
+    tables: Path, vectors: Path, check: Callable[[], None] = lambda: None
+) -> GraphIndex:
     """Open a generation of ours: what is derived of it lies beside its tables.
+
+    Args:
+        tables: Folder of the tables.
+        vectors: Folder of the vectors.
+        check: Raises a ``TableNotFoundError`` where a file is not as it was written; called before
+            the tables are read.
 
     Raises:
         TableNotFoundError: As for ``open_index``.
     """
-    return open_index(tables, vectors, tables / DERIVED_FILE)
+    return open_index(tables, vectors, tables / DERIVED_FILE, check)
 
 
 def open_foreign(foreign: ForeignIndex, derived: Path) -> GraphIndex:
@@ -119,7 +139,13 @@ def open_storage(storage: GraphRAGStorage) -> GraphIndex:
     foreign = storage.foreign
     if foreign is not None:
         return open_foreign(foreign, storage.derived_file)
-    return open_generation(storage.output_dir, storage.vectors_dir)
+    record = storage.record()
+    check = _unchecked if record is None else partial(storage.check, record, by_content=True)
+    return open_generation(storage.output_dir, storage.vectors_dir, check)
+
+
+def _unchecked() -> None:
+    """Leave tables that no record tells of to whoever reads them."""
 
 
 def derive_index(

@@ -178,5 +178,5 @@ async def _run_order(
     written = build.embedding.written
     await asyncio.to_thread(derive_index, order.output, order.vectors, build.memo, written)
     build.memo.write(order.output / MEMO_FILE)
-    resources.note_keys(build.memo.reply_keys)
+    resources.paid.note_keys(build.memo.reply_keys)
     return build

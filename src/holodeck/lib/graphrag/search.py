@@ -5,13 +5,15 @@ from __future__ import annotations
 import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from holodeck.errors import ConfigError, NotInitializedError, SearchError
-from holodeck.lib.contracts import AnswerContext, AnswerSteps, RatingSteps
+from holodeck.errors import ConfigError, ContextLengthError, NotInitializedError, SearchError
+from holodeck.lib.contracts import Answer, AnswerContext, AnswerSteps, RatingSteps, WindowedSteps
+from holodeck.lib.graphrag.asking import question_too_long
 from holodeck.lib.graphrag.cited import cited_records, shown_in
 from holodeck.lib.graphrag.graph_index import GraphIndex
-from holodeck.lib.graphrag.local_context import LocalQuestion, select_local
+from holodeck.lib.graphrag.local_context import LocalQuestion, LocalSelection, select_local
 from holodeck.lib.graphrag.open_index import open_storage
 from holodeck.lib.graphrag.select_reports import (
     ReportSelection,
@@ -19,6 +21,7 @@ from holodeck.lib.graphrag.select_reports import (
     reports_of_level,
 )
 from holodeck.lib.graphrag.thinkers import open_answer_steps
+from holodeck.lib.graphrag.values import LEAST_DATA, LOCAL_VALUES, LocalValues
 from holodeck.lib.graphrag.write_context import report_batch
 from holodeck.lib.questions import accept_question
 from holodeck.lib.resources import ResolvedTool, Resources, resolve_tool
@@ -167,16 +170,15 @@ class LocalSearchEngine(BaseSearchEngine):
             return SearchResult(response=_nothing(index), search_mode=self.mode, notes=notes)
         query = await self._vector_of(question, index)
         asked = LocalQuestion(text=question, vector=query, level=self._graphrag.community_level)
-        # Off the loop: other searches go on meanwhile.
-        selection = await asyncio.to_thread(select_local, index, asked, self._graphrag.ranking)
-        context = selection.context
-        response, more = "", tuple[str, ...]()
+        values = LOCAL_VALUES[self._graphrag.ranking]
         if answer:
-            given = await self._answer_steps(index).answer_local(question, context)
-            response, more = given.text, given.notes
-        cited = cited_records(response, index, shown_in(context))
+            selection, given = await self._answered(index, asked, values)
+        else:
+            selection, given = await self._select(index, asked, values), Answer(text="")
+        context = selection.context
+        cited = cited_records(given.text, index, shown_in(context))
         return SearchResult(
-            response=response,
+            response=given.text,
             search_mode=self.mode,
             sources=tuple(_sources(index, cited.ordered("Sources", selection.text_units))),
             entities_used=len(context.entities),
@@ -184,8 +186,37 @@ class LocalSearchEngine(BaseSearchEngine):
             context=context.text,
             references=cited.titles,
             reference_sources=cited.sources,
-            notes=(*notes, *_shortness(context), *more, *cited.notes),
+            notes=(*notes, *_shortness(context), *given.notes, *cited.notes),
         )
+
+    async def _select(
+        self, index: GraphIndex, asked: LocalQuestion, values: LocalValues
+    ) -> LocalSelection:
+        # Off the loop: other searches go on meanwhile.
+        return await asyncio.to_thread(select_local, index, asked, self._graphrag.ranking, values)
+
+    async def _answered(
+        self, index: GraphIndex, asked: LocalQuestion, values: LocalValues
+    ) -> tuple[LocalSelection, Answer]:
+        """Answer; where the context is too long for the model, from ever less of it.
+
+        Raises:
+            ContextLengthError: Nothing is short enough.
+        """
+        steps, most = self._answer_steps(index), values.context_tokens
+        tokens = most
+        if isinstance(steps, WindowedSteps):
+            tokens = max(steps.context_room(asked.text, most), LEAST_DATA)
+        while True:
+            selection = await self._select(index, asked, replace(values, context_tokens=tokens))
+            try:
+                given = await steps.answer_local(asked.text, selection.context)
+            except ContextLengthError as error:
+                tokens //= 2
+                if tokens < LEAST_DATA:
+                    raise question_too_long(error) from error
+                continue
+            return selection, replace(given, notes=(*_narrowness(tokens, most), *given.notes))
 
 
 class GlobalSearchEngine(BaseSearchEngine):
@@ -201,25 +232,25 @@ class GlobalSearchEngine(BaseSearchEngine):
             return SearchResult(response=said, search_mode=self.mode, notes=notes)
         selection = await self._select(index, question)
         reports = selection.reports
-        response, more = "", tuple[str, ...]()
+        given = Answer(text="")
         if answer:
             given = await self._answer_steps(index).answer_global(question, reports)
-            response, more = given.text, given.notes
-        cited = cited_records(response, index, {"Reports": {r.number: r.title for r in reports}})
+        shown = {"Reports": {report.number: report.title for report in reports}}
+        cited = cited_records(given.text, index, shown)
         units = dict.fromkeys(
             unit
             for number in cited.ordered("Reports", [report.number for report in reports])
             for unit in index.communities.texts_of(number)
         )
         return SearchResult(
-            response=response,
+            response=given.text,
             search_mode=self.mode,
             sources=tuple(_sources(index, units)),
             communities_used=len(reports),
             context=report_batch(reports),
             references=cited.titles,
             reference_sources=cited.sources,
-            notes=(*notes, *selection.notes, *more, *cited.notes),
+            notes=(*notes, *selection.notes, *given.notes, *cited.notes),
         )
 
     async def _select(self, index: GraphIndex, question: str) -> ReportSelection:
@@ -268,6 +299,16 @@ def _sources(index: GraphIndex, text_units: Iterable[int]) -> list[Source]:
 def _shortness(context: AnswerContext) -> tuple[str, ...]:
     """Return a note where the budget is too small for a single record."""
     return () if context.text else (NOTHING_FITS,)
+
+
+def _narrowness(tokens: int, most: int) -> tuple[str, ...]:
+    """Return a note where the model takes less context than an answer should have."""
+    if tokens == most:
+        return ()
+    return (
+        f"the answer is made from {tokens:,} tokens of context in place of {most:,}: the search "
+        "model takes no more",
+    )
 
 
 def _nothing(index: GraphIndex) -> str:

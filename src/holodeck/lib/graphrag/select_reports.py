@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from holodeck.lib.contracts import ContextReport, RatingSteps
+from holodeck.lib.contracts import ContextReport, Rating, RatingSteps
+from holodeck.lib.graphrag.causes import causes_of
 from holodeck.lib.graphrag.graph_index import GraphIndex
 
 __all__ = ["ReportSelection", "rated_reports", "reports_of_level"]
@@ -41,17 +42,16 @@ async def rated_reports(
     """
     communities = index.communities
     chosen: set[int] = set()
-    rated = unknown = 0
+    rated = 0
+    failures: list[str] = []
     frontier = communities.children.get(-1, [])
     while frontier:
         reported = [number for number in frontier if number in index.reports]
         given = await rater.rate_reports(question, [index.reports[each] for each in reported])
         ratings = dict(zip(reported, given, strict=True))
         rated += len(reported)
-        unknown += sum(rating is None for rating in given)
-        helpful = {
-            number for number, rating in ratings.items() if rating is None or rating >= HELPFUL
-        }
+        failures += [rating.failure for rating in given if rating.value is None]
+        helpful = {number for number, rating in ratings.items() if _is_read(rating)}
         parents = {int(communities.parents[communities.row_of[number]]) for number in helpful}
         chosen = (chosen - parents) | helpful
         # A community without a report is looked through.
@@ -63,9 +63,16 @@ async def rated_reports(
             if communities.levels[communities.row_of[part]] <= level
         ]
     notes = [f"of {len(index.reports)} community reports {rated} were rated, {len(chosen)} read"]
-    if unknown:
-        notes.append(f"{unknown} of the ratings could not be had: those reports were read")
+    if failures:
+        notes.append(
+            f"{len(failures)} of the ratings could not be had ({causes_of(failures)}): those "
+            "reports were read"
+        )
     return ReportSelection(reports=_in_order(index, chosen), notes=tuple(notes))
+
+
+def _is_read(rating: Rating) -> bool:
+    return rating.value is None or rating.value >= HELPFUL
 
 
 def _in_order(index: GraphIndex, numbers: Sequence[int] | set[int]) -> tuple[ContextReport, ...]:

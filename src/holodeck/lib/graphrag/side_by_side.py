@@ -17,13 +17,21 @@ async def side_by_side(
 ) -> list[Result]:
     """Await ``function`` over the items, at most ``limit`` at once; order is kept.
 
-    The first failure cancels what is still running and is raised.
+    The first failure cancels what is still running, lets nothing begin, and is raised.
     """
     slots = asyncio.Semaphore(limit)
+    has_failed = False
 
     async def one(item: Item) -> Result:
+        nonlocal has_failed
         async with slots:
-            return await function(item)
+            if has_failed:  # the cancellation is on its way
+                raise asyncio.CancelledError
+            try:
+                return await function(item)
+            except BaseException:
+                has_failed = True
+                raise
 
     try:
         async with asyncio.TaskGroup() as group:

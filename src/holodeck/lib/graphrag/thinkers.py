@@ -41,7 +41,7 @@ def open_index_steps(resolved: ResolvedTool, resources: Resources) -> IndexSteps
         entity_types=entity_types,
         max_gleanings=graphrag.gleanings,
         chunk_tokens=graphrag.chunk_size,
-        memo=resources.replies_of(settings),
+        memo=resources.paid.of(settings),
     )
 
 

@@ -7,12 +7,15 @@ from dataclasses import dataclass
 from typing import Final
 
 __all__ = [
+    "CONCURRENCY",
     "GRAPH",
+    "LEAST_DATA",
     "LOCAL",
     "LOCAL_VALUES",
     "MAP",
     "REDUCE",
     "REPORT_WORDS",
+    "TRIES",
     "LocalValues",
     "ReplyValues",
 ]
@@ -54,3 +57,9 @@ LOCAL_VALUES: Final[Mapping[str, LocalValues]] = {"graph": GRAPH, "library": LOC
 MAP: Final = ReplyValues(words=1000)
 REDUCE: Final = ReplyValues(words=2000)
 REPORT_WORDS: Final = 2000
+CONCURRENCY: Final = 32
+"""Calls of one search at once, at most; the model has a limit of its own."""
+TRIES: Final = 2
+"""Times that a piece of a search is asked for before it counts as lost."""
+LEAST_DATA: Final = 250
+"""Tokens of data below which no answer is tried."""

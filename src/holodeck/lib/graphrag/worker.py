@@ -92,8 +92,8 @@ def _noting_uses(
 ) -> AbstractContextManager[Callable[[], int]]:
     graphrag = order.resolved.tool.graphrag
     models = [order.resolved.embedding, graphrag.indexing_model if graphrag else None]
-    if any(model is not None and resources.is_served(model) for model in models):
-        return resources.used_by(order.storage_dir, order.output.name)
+    if any(model is not None and resources.reach.is_served(model) for model in models):
+        return resources.paid.used_by(order.storage_dir, order.output.name)
     return nullcontext(lambda: 0)  # what is in this process is not kept
 
 

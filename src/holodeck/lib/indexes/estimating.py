@@ -40,7 +40,7 @@ def probe_rows(models: Sequence[PaidModel], resources: Resources) -> list[Estima
             output_tokens=_ANSWER_TO_A_WORD if model.kind == "chat" else Span(),
         )
         for model in models
-        if resources.is_served(model.settings)
+        if resources.reach.is_served(model.settings)
     ]
 
 
@@ -48,7 +48,7 @@ def priced(row: EstimateRow, models: Sequence[PaidModel], resources: Resources) 
     """Return the row with what it costs, where the price of its model is known."""
     kind: Kind = "embedding" if "embed" in row.step else "chat"
     (settings,) = [each.settings for each in models if each.kind == kind]
-    price = resources.price(settings, kind)
+    price = resources.reach.price(settings, kind)
     if price is None:
         return row
     low, high = (

@@ -109,7 +109,7 @@ class Indexer(IndexState[Record]):
         """
         for model in self.paid_models():
             self._resources.check(model.settings, model.where)
-            self._resources.require_price(model.settings, model.kind, model.where)
+            self._resources.reach.require_price(model.settings, model.kind, model.where)
 
     @abstractmethod
     async def fill(self, corpus: Corpus) -> Record:
@@ -199,7 +199,7 @@ class Indexer(IndexState[Record]):
         models = self.paid_models()
         corpus = replace(corpus, held_in=await self._held_in(corpus, reason))
         rows = probe_rows(models, self._resources) if corpus.needs_models else []
-        served = [each for each in models if self._resources.is_served(each.settings)]
+        served = [each for each in models if self._resources.reach.is_served(each.settings)]
         if corpus.prepared.text_units and served:
             rows += await self.estimate_rows(corpus)
         providers = {each.settings.provider for each in served}
@@ -226,7 +226,7 @@ class Indexer(IndexState[Record]):
         self.check()
         self._folder.create()
         if self._is_served:
-            self._resources.check_cache()
+            self._resources.paid.check()
         lock = builder_lock(
             self._folder.lock_path, self._tool.name, wait_seconds=self._wait_seconds
         )
@@ -337,7 +337,7 @@ class Indexer(IndexState[Record]):
             await asyncio.sleep(0)  # who cancelled it by now is told that the index is as it was
             self._folder.commit(record)
             if self._is_served:
-                self._resources.keep_uses(self._folder.root, corpus.generation)
+                self._resources.paid.keep_uses(self._folder.root, corpus.generation)
             self._on_progress(Progress(step="publish", done=1, total=1))
         except BaseException:
             self._folder.discard(corpus.generation)
@@ -347,12 +347,12 @@ class Indexer(IndexState[Record]):
     @property
     def _is_served(self) -> bool:
         """Whether a server is asked for anything: what is in this process is not kept."""
-        return any(self._resources.is_served(each.settings) for each in self.paid_models())
+        return any(self._resources.reach.is_served(each.settings) for each in self.paid_models())
 
     def _noting_uses(self, corpus: Corpus) -> AbstractContextManager[Callable[[], int]]:
         if not self._is_served:
             return nullcontext(lambda: 0)
-        return self._resources.used_by(self._folder.root, corpus.generation)
+        return self._resources.paid.used_by(self._folder.root, corpus.generation)
 
     def _spending(self, elsewhere: Spending, taken: int) -> Spending:
         """Return what the build cost, here and in another process, and all builds so far."""

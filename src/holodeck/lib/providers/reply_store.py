@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import logging
 import sqlite3
-import threading
 import zlib
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -20,7 +19,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from holodeck.lib.providers.reply_keys import reply_key, vector_key
-from holodeck.lib.providers.sqlite_file import BUSY_SECONDS, DatabaseFile
+from holodeck.lib.providers.reply_uses import USES_TABLE, ReplyUses
+from holodeck.lib.providers.sqlite_file import BUSY_SECONDS, DatabaseFile, at_once
 
 if TYPE_CHECKING:
     import numpy as np
@@ -43,20 +43,14 @@ logger = logging.getLogger(__name__)
 VECTOR_KIND = "embedding"
 _KEYS_AT_ONCE = 500
 _VERSION = 2
-_SCHEMA = """
+_ENTRIES_TABLE = """
 CREATE TABLE IF NOT EXISTS entries (
     key TEXT PRIMARY KEY,
     kind TEXT NOT NULL,
     value BLOB NOT NULL,
     checksum INTEGER NOT NULL,
     model TEXT NOT NULL DEFAULT ''
-);
-CREATE TABLE IF NOT EXISTS uses (
-    user TEXT NOT NULL,
-    generation TEXT NOT NULL,
-    key TEXT NOT NULL,
-    PRIMARY KEY (user, generation, key)
-) WITHOUT ROWID
+)
 """
 _UPGRADES = {1: "ALTER TABLE entries ADD COLUMN model TEXT NOT NULL DEFAULT ''"}
 _PUT = """
@@ -64,10 +58,7 @@ INSERT OR REPLACE INTO entries (key, kind, value, checksum, model) VALUES (?, ?,
 """
 _COUNTED = "count(*), coalesce(sum(length(value)), 0)"
 _UNUSED = "FROM entries WHERE key NOT IN (SELECT key FROM uses)"
-_NO_KEY = ""
-"""What a build uses that uses nothing: its index is known all the same."""
 _NOTED: ContextVar[set[str] | None] = ContextVar("_NOTED", default=None)
-_USE = "INSERT OR IGNORE INTO uses (user, generation, key) VALUES (?, ?, ?)"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,18 +127,15 @@ class ReplyStore:
         self._given: set[str] | None = set() if renews else None
         self._file = DatabaseFile(
             path,
-            schema=_SCHEMA,
+            schema=f"{_ENTRIES_TABLE};{USES_TABLE}",
             version=_VERSION,
             what="the reply cache",
             busy_seconds=busy_seconds,
             upgrades=_UPGRADES,
         )
+        self.uses = ReplyUses(self._file)
+        """Who uses what."""
         self._damaged = 0
-        self._user: tuple[str, str] | None = None
-        self._read: set[str] = set()  # by the user, and not noted in the file yet
-        self._found: set[str] = set()  # by the user
-        self._put_keys: set[str] = set()
-        self._noting = threading.Lock()
 
     def check(self) -> None:
         """Find out whether replies can be kept, before any is paid for.
@@ -190,95 +178,18 @@ class ReplyStore:
             ]
         )
 
-    # --- who uses what ------------------------------------------------------------------------
-
-    @contextmanager
-    def used_by(self, user: str, generation: str) -> Iterator[Callable[[], int]]:
-        """Note what is read and kept meanwhile as used by a generation of an index.
-
-        Yields a function that says how many entries were used and not kept meanwhile.
-
-        Args:
-            user: Folder of the index.
-            generation: That is built; what an earlier try at it used is forgotten.
-        """
-
-        def begin(connection: sqlite3.Connection) -> None:
-            connection.execute(
-                "DELETE FROM uses WHERE user = ? AND generation = ?", (user, generation)
-            )
-            connection.execute(_USE, (user, generation, _NO_KEY))
-
-        self._file.run(begin)
-        self._user, self._found, self._put_keys = (user, generation), set(), set()
-
-        try:
-            yield lambda: len(self._found - self._put_keys)
-        finally:
-            self._note_read()
-            self._user = None
-
-    def note_use(self, keys: Iterable[str]) -> None:
-        """Note entries that are used without being read."""
-        if self._user is not None:
-            used = set(keys)
-            with self._noting:
-                self._read |= used
-                self._found |= used
-            self._note_read()
-
-    def note_uses_of(self, generation: str) -> None:
-        """Note everything that another generation of the same index uses as used by this one."""
-        if self._user is None:
-            return
-        select = "SELECT key FROM uses WHERE user = ? AND generation = ? AND key <> ?"
-        whose = (self._user[0], generation, _NO_KEY)
-        rows = self._file.run(lambda connection: connection.execute(select, whose).fetchall())
-        self.note_use(key for (key,) in rows)
-
-    def keep_uses(self, user: str, generation: str) -> None:
-        """Forget what other generations of an index used: this one was published."""
-        self._file.run(
-            lambda connection: connection.execute(
-                "DELETE FROM uses WHERE user = ? AND generation <> ?", (user, generation)
-            )
-        )
-
-    def users(self) -> set[str]:
-        """Return the folders of the indexes that are known to use entries."""
-        rows = self._file.run(
-            lambda connection: connection.execute("SELECT DISTINCT user FROM uses").fetchall()
-        )
-        return {user for (user,) in rows}
-
     def prune(self, users: Collection[str]) -> Pruned:
         """Drop every entry that no build of these indexes used, and what others used."""
 
         def work(connection: sqlite3.Connection) -> Pruned:
-            with _at_once(connection):
-                gone = {user for (user,) in connection.execute("SELECT DISTINCT user FROM uses")}
-                connection.executemany(
-                    "DELETE FROM uses WHERE user = ?", [(user,) for user in gone - set(users)]
-                )
+            with at_once(connection):
+                self.uses.forget_others(connection, users)
                 entries, size = connection.execute(f"SELECT {_COUNTED} {_UNUSED}").fetchone()
                 connection.execute(f"DELETE {_UNUSED}")
             connection.execute("VACUUM")
             return Pruned(entries=entries, size_bytes=size)
 
         return self._file.run(work)
-
-    def _note_read(self) -> None:
-        with self._noting:
-            read, self._read = self._read, set()
-        if self._user is None or not read:
-            return
-        rows = [(*self._user, key) for key in sorted(read)]
-
-        def work(connection: sqlite3.Connection) -> None:
-            with _at_once(connection):
-                connection.executemany(_USE, rows)
-
-        self._file.run(work)
 
     def info(self) -> StoreInfo:
         """Return what the store holds."""
@@ -324,12 +235,7 @@ class ReplyStore:
             key: value for key, value, _ in rows if isinstance(value, bytes) and key not in damaged
         }
         _note(found)
-        if self._user is not None:
-            with self._noting:
-                self._read.update(found)
-                self._found.update(found)
-            if len(self._read) >= _KEYS_AT_ONCE:
-                self._note_read()
+        self.uses.note_read(found)
         return found
 
     def _rows(self, keys: Sequence[str]) -> list[tuple[str, object, int]]:
@@ -342,19 +248,17 @@ class ReplyStore:
         return self._file.run(work)
 
     def _put(self, rows: Sequence[tuple[str, str, bytes, int, str]]) -> None:
-        user = self._user
+        keys = [row[0] for row in rows]
 
         def work(connection: sqlite3.Connection) -> None:
-            with _at_once(connection):
+            with at_once(connection):
                 connection.executemany(_PUT, rows)
-                if user is not None:
-                    connection.executemany(_USE, [(*user, row[0]) for row in rows])
-                    self._put_keys.update(row[0] for row in rows)
+                self.uses.note_kept(connection, keys)
 
         self._file.run(work)
-        _note(row[0] for row in rows)
+        _note(keys)
         if self._given is not None:
-            self._given.update(key for key, *_ in rows)
+            self._given.update(keys)
 
     def _drop(self, keys: Sequence[str]) -> None:
         if not self._damaged:
@@ -402,18 +306,6 @@ class ModelReplies:
     def put(self, key: str, value: str, kind: str) -> None:
         """Keep a text."""
         self._store.put(key, value, kind, self._model)
-
-
-@contextmanager
-def _at_once(connection: sqlite3.Connection) -> Iterator[None]:
-    """Make what is done inside one transaction: all of it or nothing, and one write for many."""
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        yield
-    except BaseException:
-        connection.execute("ROLLBACK")
-        raise
-    connection.execute("COMMIT")
 
 
 def _is_whole(value: object, checksum: int) -> bool:

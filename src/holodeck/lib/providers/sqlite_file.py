@@ -15,7 +15,7 @@ from filelock import FileLock, Timeout
 
 from holodeck.errors import ConfigError
 
-__all__ = ["BUSY_SECONDS", "DatabaseFile"]
+__all__ = ["BUSY_SECONDS", "DatabaseFile", "at_once"]
 
 T = TypeVar("T")
 
@@ -193,3 +193,15 @@ class DatabaseFile:
 def _kind_of(error: Exception) -> int:
     # The low byte is the kind of error, the others its detail.
     return int(getattr(error, "sqlite_errorcode", 0)) & 0xFF
+
+
+@contextmanager
+def at_once(connection: sqlite3.Connection) -> Iterator[None]:
+    """Make what is done inside one transaction: all of it or nothing, and one write for many."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+    connection.execute("COMMIT")

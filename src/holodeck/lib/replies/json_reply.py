@@ -10,6 +10,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from holodeck.lib.replies.reply_text import read_answer
+from holodeck.lib.whole_text import well_formed
 
 __all__ = ["JsonReply", "json_object", "plain_keys", "read_json"]
 
@@ -65,14 +66,25 @@ def read_json(reply: str, is_wanted: Wanted = lambda content: True) -> JsonReply
                 repairs.append("prose taken off")
             if inner is not content:
                 repairs.append("taken out of another object")
-            return JsonReply(content=inner, repairs=tuple(repairs))
+            return JsonReply(content=_well_formed(inner), repairs=tuple(repairs))
     end = text.rfind("}") + 1
     if start or (end and text[end:].strip()):
         repairs.append("prose taken off")
     whole = text[start:]
     is_cut = whole.count("{") > whole.count("}")
     mended = _mended(whole if is_cut else text[start : end or None], is_wanted)
-    return JsonReply(content=mended, repairs=(*repairs, "JSON mended"), is_cut=is_cut)
+    return JsonReply(content=_well_formed(mended), repairs=(*repairs, "JSON mended"), is_cut=is_cut)
+
+
+def _well_formed(content: Any) -> Any:  # Any: JSON
+    """Return the content with whole characters: an escape may stand for half of one."""
+    if isinstance(content, str):
+        return well_formed(content)
+    if isinstance(content, list):
+        return [_well_formed(each) for each in content]
+    if isinstance(content, dict):
+        return {well_formed(key): _well_formed(value) for key, value in content.items()}
+    return content
 
 
 def plain_keys(content: Mapping[str, Any]) -> dict[str, Any]:  # Any: JSON

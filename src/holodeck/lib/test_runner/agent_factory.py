@@ -93,7 +93,7 @@ class Agent:
                 model_calls=config.execution.max_model_calls,
                 tool_calls=config.execution.max_tool_calls,
             ),
-            price=self._resources.price(config.model, "chat"),
+            price=self._resources.reach.price(config.model, "chat"),
         )
 
     def judge(self) -> Judge:

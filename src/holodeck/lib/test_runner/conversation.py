@@ -9,28 +9,14 @@ from contextlib import aclosing
 from dataclasses import replace
 from typing import Any
 
-from holodeck.errors import EmptyQueryError, SearchError
 from holodeck.lib.contracts import MeterRow
 from holodeck.lib.meter import Meter, accounted
+from holodeck.lib.questions import check_question
 from holodeck.lib.spending import summed
 from holodeck.lib.test_runner.agent_tools import AgentTool
 from holodeck.lib.test_runner.turns import Event, ToolUse, Turn, TurnDone
-from holodeck.lib.whole_text import well_formed
 
-__all__ = ["Conversation", "check_question"]
-
-
-def check_question(question: str) -> None:
-    """Refuse what no model can be asked.
-
-    Raises:
-        EmptyQueryError: There is no question.
-        SearchError: It holds bytes that are no text.
-    """
-    if not question.strip():
-        raise EmptyQueryError("the question is empty: write one")
-    if well_formed(question) != question:
-        raise SearchError("the input is not UTF-8: send the question in UTF-8")
+__all__ = ["Conversation"]
 
 
 class Conversation(ABC):

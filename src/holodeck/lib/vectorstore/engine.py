@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
@@ -159,18 +158,18 @@ class VectorEngine(IndexEngine[VectorRecord, "OpenStore"]):
 
     def _find_in(self, store: ChunkStore, question: Question, mode: str) -> _Found:
         from holodeck.lib.vectorstore.search import find
+        from holodeck.lib.vectorstore.why_nothing import nothing_is_near, nothing_passes
 
-        places = store.wanted(self.config.filter) if self.config.filter else None
-        if places is not None and not places.any():
-            return [], (_nothing_passes(self.config.filter or {}, store.fields),)
+        wanted, limit = self.config.filter, self.config.min_similarity_score
+        places = store.wanted(wanted) if wanted else None
+        if wanted and places is not None and not places.any():
+            return [], (nothing_passes(store, wanted),)
+        allowed = None if places is None else store.owners(places)
         ranked = find(
-            store,
-            question,
-            mode,
-            top_k=self._wanted,
-            least_similarity=self.config.min_similarity_score,
-            allowed=None if places is None else store.owners(places),
+            store, question, mode, top_k=self._wanted, least_similarity=limit, allowed=allowed
         )
+        if not ranked and limit is not None:
+            return [], (nothing_is_near(store, question, limit, allowed),)
         chunks = store.read([hit.row for hit in ranked], places)
         return [(chunk, hit.score) for chunk, hit in zip(chunks, ranked, strict=True)], ()
 
@@ -185,12 +184,6 @@ class VectorEngine(IndexEngine[VectorRecord, "OpenStore"]):
         """Return the passages and their sources as the text that an agent reads."""
         question, _ = accept_question(query)
         return format_passages(question, result)
-
-
-def _nothing_passes(wanted: Mapping[str, str | int], fields: Sequence[str]) -> str:
-    conditions = ", ".join(f"{name}={value}" for name, value in wanted.items())
-    known = f"have the fields {', '.join(sorted(fields))}" if fields else "have no fields"
-    return f"nothing in the documents passes the filter {conditions}; their records {known}"
 
 
 def _passage(chunk: StoredChunk, score: float) -> Passage:

@@ -101,7 +101,7 @@ class VectorIndexer(Indexer[VectorRecord]):
             self._resolved.embedding, EMBEDDING, self._tool.embedding_dimensions, width=width
         )
         # Vectors that the index had already are in the cache too, for a forced build.
-        self._resources.note_use(embedder, (chunk.text for chunk in chunks))
+        self._resources.paid.note_vectors(embedder, (chunk.text for chunk in chunks))
         return await embed_chunks(
             chunks,
             embedder,
@@ -145,7 +145,7 @@ class VectorIndexer(Indexer[VectorRecord]):
         finally:
             await resources.close()
         texts = [text for batch in batches for text in batch]
-        if not texts or not self._resources.is_served(self._resolved.embedding):
+        if not texts or not self._resources.reach.is_served(self._resolved.embedding):
             return []
         return [
             EstimateRow(

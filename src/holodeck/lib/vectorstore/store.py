@@ -21,7 +21,7 @@ from holodeck.lib.indexes.derived import make_derived, open_derived
 from holodeck.lib.indexes.files import DERIVED_FILE
 from holodeck.lib.indexes.places import Places
 from holodeck.lib.indexes.text_units import PlacedRecord, TextUnit
-from holodeck.lib.indexes.texts import text_at
+from holodeck.lib.indexes.texts import Texts, text_at
 from holodeck.lib.ranking.vectors import Vectors, has_projection
 from holodeck.lib.ranking.words import WordIndex
 from holodeck.lib.vectorstore.chunks import ChunkRows, StoredChunk, StoredPlace
@@ -110,6 +110,12 @@ class ChunkStore:
     def wanted(self, wanted: Mapping[str, str | int]) -> Flags:
         """Tell of each place, counted over all chunks, whether it has everything wanted."""
         return wanted_places(self._places, self._records, wanted)
+
+    @property
+    def paths(self) -> Sequence[str]:
+        """The paths of the documents."""
+        arrays = self._places.arrays
+        return Texts(arrays["paths"], arrays["paths_ends"])
 
     @property
     def fields(self) -> list[str]:

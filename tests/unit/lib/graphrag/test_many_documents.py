@@ -13,7 +13,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from holodeck.lib.contracts import Answer, AnswerContext, ChatRequest, ContextReport
+from holodeck.errors import ContextLengthError
+from holodeck.lib.contracts import Answer, AnswerContext, ChatReply, ChatRequest, ContextReport
 from holodeck.lib.graphrag.graph_index import GraphIndex
 from holodeck.lib.graphrag.local_context import (
     RANKINGS,
@@ -23,13 +24,13 @@ from holodeck.lib.graphrag.local_context import (
 )
 from holodeck.lib.graphrag.open_index import open_index
 from holodeck.lib.graphrag.prompted_answer import PromptedAnswerSteps
-from holodeck.lib.graphrag.search import GlobalSearchEngine
+from holodeck.lib.graphrag.search import GlobalSearchEngine, LocalSearchEngine
 from holodeck.lib.graphrag.storage import GraphRAGStorage
 from holodeck.lib.graphrag.tables import write_rows, write_vectors
 from holodeck.lib.graphrag.values import LOCAL_VALUES
 from holodeck.lib.tokens import count_tokens
 from holodeck.models.llm import ModelSettings
-from holodeck.models.tool import VectorstoreTool
+from holodeck.models.tool import GraphRAGConfig, VectorstoreTool
 from holodeck.testing import ScriptedChat
 from holodeck.testing.resources import FixedResources
 from holodeck.testing.words import WordEmbedder, word_vector
@@ -172,6 +173,8 @@ class Reading(ScriptedChat):
 
     def read(self, request: ChatRequest) -> str:
         shown = request.messages[0].content
+        if request.purpose == "map" and count_tokens(shown) > 1_500:
+            raise ContextLengthError("too long")
         if request.purpose == "reduce":
             return " ".join(
                 re.findall(r"Person \d+ visited Orion \[Data: Reports \(\d+\)\]", shown)
@@ -188,7 +191,7 @@ async def test_one_global_answer_over_many_batches_cites_every_document(index: G
     chat = Reading()
     steps = PromptedAnswerSteps(
         chat=chat,
-        settings=ModelSettings(provider="ollama", name="m", context_size=3_000),
+        settings=ModelSettings(provider="ollama", name="m"),
         prompts={
             "local": "",
             "map": "{context_data} {max_length}",
@@ -210,3 +213,60 @@ async def test_one_global_answer_over_many_batches_cites_every_document(index: G
     assert result.reference_sources["Reports"]["77"] == ["77.txt"]
     assert {source.path for source in result.sources} == {f"{n}.txt" for n in range(DOCUMENTS)}
     assert result.notes == ()
+
+
+class Narrow(ScriptedChat):
+    """A model that takes so many tokens, and keeps what it took."""
+
+    def __init__(self, takes: int) -> None:
+        super().__init__(lambda request: "done")
+        self._takes = takes
+
+    async def complete(self, request: ChatRequest) -> ChatReply:
+        if sum(count_tokens(message.content) for message in request.messages) > self._takes:
+            raise ContextLengthError(f"the model takes {self._takes}")
+        return await super().complete(request)
+
+
+def local_engine(index: GraphIndex, chat: ScriptedChat, window: int | None) -> LocalSearchEngine:
+    config = VectorstoreTool(name="t", source="x", engine="graphrag", graphrag=GraphRAGConfig())
+    steps = PromptedAnswerSteps(
+        chat=chat,
+        settings=ModelSettings(provider="ollama", name="m", max_tokens=50, context_size=window),
+        prompts={"local": "{context_data} {response_type}", "map": "", "reduce": ""},
+        response_type="",
+    )
+    return LocalSearchEngine(
+        config,
+        GraphRAGStorage(config),
+        resources=FixedResources(embedder=WordEmbedder(), steps=steps),
+        index=index,
+    )
+
+
+async def test_a_context_fits_the_window_that_is_set(index: GraphIndex) -> None:
+    """No call is refused: prompt, context and reply together are as long as the model takes."""
+    chat = Narrow(1_000)
+    result = await local_engine(index, chat, 1_000).search("Who visited Orion?")
+
+    assert result.response == "done"
+    assert 600 < count_tokens(result.context) < 850
+    assert len(chat.requests) == 1
+    assert "tokens of context in place of 12,000" in result.notes[0]
+
+
+async def test_a_context_that_a_model_refuses_is_made_shorter(index: GraphIndex) -> None:
+    """Where nobody said how much a model takes, the answer is made from as much as it took."""
+    chat = Narrow(700)
+    result = await local_engine(index, chat, None).search("Who visited Orion?")
+
+    assert result.response == "done"
+    assert 150 < count_tokens(result.context) < 600
+    assert result.context.splitlines()[0].startswith("-----")
+    assert "the search model takes no more" in result.notes[0]
+
+
+async def test_a_question_that_no_context_fits_beside_says_so(index: GraphIndex) -> None:
+    """The error says how little was tried, why it was refused, and what can be set."""
+    with pytest.raises(ContextLengthError, match=r"even with 250 tokens.*takes 90.*search_model"):
+        await local_engine(index, Narrow(90), None).search("Who visited Orion?")

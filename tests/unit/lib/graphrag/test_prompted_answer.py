@@ -12,10 +12,12 @@ from holodeck.errors import (
     ContentFilterError,
     ContextLengthError,
     ProviderError,
+    RateLimitError,
     SearchError,
 )
-from holodeck.lib.contracts import AnswerContext, ChatReply, ChatRequest, ContextReport
+from holodeck.lib.contracts import AnswerContext, ChatReply, ChatRequest, ContextReport, Rating
 from holodeck.lib.graphrag.prompted_answer import NOTHING_RELEVANT, PromptedAnswerSteps
+from holodeck.lib.tokens import count_tokens
 from holodeck.models.llm import ModelSettings
 from holodeck.testing import ScriptedChat
 
@@ -95,7 +97,7 @@ async def test_nothing_relevant_is_a_plain_answer() -> None:
 async def test_all_batches_broken_is_an_error() -> None:
     """Unreadable replies to every batch, asked for twice, never look like "nothing relevant"."""
     chat = ScriptedChat(["I am sorry", "I am sorry"])
-    with pytest.raises(SearchError, match="all 1 batch"):
+    with pytest.raises(SearchError, match="1 of 1 batches"):
         await answers(chat).answer_global("?", [report(1)])
 
 
@@ -103,7 +105,7 @@ async def test_all_batches_broken_is_an_error() -> None:
 async def test_a_point_without_a_score_is_none(score: str) -> None:
     """A reply of which no point can be read counts as broken, whatever stands for the score."""
     reply = f'{{"points": [{{"description": "x", "score": {score}}}]}}'
-    with pytest.raises(SearchError, match="all 1 batch"):
+    with pytest.raises(SearchError, match="1 of 1 batches"):
         await answers(ScriptedChat([reply] * 2)).answer_global("?", [report(1)])
 
 
@@ -156,7 +158,8 @@ async def test_a_batch_that_is_too_long_for_the_model_is_divided() -> None:
 
     assert answer.text == "done"
     assert answer.notes == (
-        "1 of 4 batches of reports could not be read (a report is longer than the model takes)",
+        "1 of 4 batches of reports could not be read (a report and the question are longer than "
+        "the model takes)",
     )
 
 
@@ -187,7 +190,7 @@ async def test_all_batches_failing_is_an_error_that_says_why() -> None:
     def script(request: ChatRequest) -> str:
         raise ProviderError("the server is down", retryable=True)
 
-    with pytest.raises(SearchError, match=r"all 2 batch.*the server is down"):
+    with pytest.raises(SearchError, match=r"2 of 2 batches.*the server is down"):
         await answers(ScriptedChat(script)).answer_global("?", [report(1, 9000), report(2, 9000)])
 
 
@@ -253,15 +256,168 @@ async def test_what_was_found_cannot_end_its_section(purpose: str) -> None:
 
 
 async def test_a_rating_is_read_however_it_is_written() -> None:
-    """In prose, in quotes, past the end of the scale; what cannot be read twice is none."""
+    """In prose and in quotes; what cannot be read twice is none, and it says why."""
 
     def script(request: ChatRequest) -> str:
-        prompt = request.messages[0].content
-        for title, reply in {"T1": 'Sure: {"rating": "4"}', "T2": '{"rating": 11}'}.items():
-            if title in prompt:
-                return reply
-        return "no idea"
+        return 'Sure: {"rating": "4"}' if "T1" in request.messages[0].content else "no idea"
 
     chat = ScriptedChat(script)
-    assert await answers(chat).rate_reports("?", [report(n) for n in (1, 2, 3)]) == [4, 5, None]
-    assert [request.purpose for request in chat.requests] == ["rate"] * 4
+    known, unknown = await answers(chat).rate_reports("?", [report(1), report(2)])
+
+    assert known == Rating(value=4)
+    assert unknown == Rating(failure="the reply held no rating from 0 to 5")
+    assert [request.purpose for request in chat.requests] == ["rate"] * 3
+
+
+@pytest.mark.parametrize("rating", [-1, 5.5, 99, "NaN", True, None])
+async def test_a_rating_off_the_scale_is_none(rating: object) -> None:
+    """It says nothing about the report: it is asked for once more, and neither read as the most
+    helpful nor as the least.
+    """
+    chat = ScriptedChat([json.dumps({"rating": rating}), '{"rating": 3}'])
+
+    assert await answers(chat).rate_reports("?", [report(1)]) == [Rating(value=3)]
+
+
+async def test_ratings_that_all_fail_are_given_up_early() -> None:
+    """A model that rates nothing costs some calls, not one a report, and the error says why."""
+    chat = ScriptedChat(lambda request: "no idea")
+    with pytest.raises(SearchError, match=r"first 8 ratings all failed \(the reply held no rating"):
+        await answers(chat).rate_reports("?", [report(n) for n in range(400)])
+
+    assert len(chat.requests) <= 2 * (8 + 32)
+
+
+async def test_a_failed_rating_among_others_ends_nothing() -> None:
+    """As soon as one report could be rated, the others' failures are theirs alone."""
+
+    def script(request: ChatRequest) -> str:
+        return '{"rating": 2}' if "T0" in request.messages[0].content else "no idea"
+
+    ratings = await answers(ScriptedChat(script)).rate_reports("?", [report(n) for n in range(20)])
+
+    assert [rating.value for rating in ratings] == [2.0, *[None] * 19]
+
+
+@pytest.mark.parametrize("purpose", ["map", "rate"])
+async def test_what_would_be_refused_of_every_call_is_asked_once(purpose: str) -> None:
+    """A quota that is used up is no reason to ask for the next report, nor to ask again."""
+
+    def script(request: ChatRequest) -> str:
+        raise RateLimitError("no credit left", status=429)
+
+    chat = ScriptedChat(script)
+    steps = answers(chat)
+    asked = [report(n, 9000) for n in range(3)]
+    with pytest.raises(RateLimitError, match="no credit left"):
+        await (
+            steps.answer_global("?", asked) if purpose == "map" else steps.rate_reports("?", asked)
+        )
+
+    assert len(chat.requests) <= 3
+
+
+async def test_points_that_cannot_be_used_are_counted() -> None:
+    """No text, no score or one off the scale: the answer is made without them and says so."""
+    reply = {
+        "points": [
+            {"description": "good", "score": 50},
+            {"description": "  ", "score": 50},
+            {"description": "too much", "score": 101},
+            {"description": "too little", "score": -1},
+            {"text": "other key", "score": 5},
+            "no point at all",
+        ]
+    }
+    chat = ScriptedChat([json.dumps(reply), "done"])
+    answer = await answers(chat).answer_global("?", [report(1)])
+
+    assert "too" not in chat.requests[1].messages[0].content
+    assert answer.notes == (
+        "5 points of the model's had no text or no score from 0 to 100 and could not be used",
+    )
+
+
+async def test_an_empty_point_of_no_importance_says_nothing_relevant() -> None:
+    """Many models write it so."""
+    chat = ScriptedChat([points(("", 0))])
+
+    assert (await answers(chat).answer_global("?", [report(1)])).text == NOTHING_RELEVANT
+
+
+async def test_the_last_prompt_passes_over_what_does_not_fit() -> None:
+    """One point of enormous length takes no more than half of the room, and what had none is
+    counted.
+    """
+
+    def script(request: ChatRequest) -> str:
+        if request.purpose == "reduce":
+            return "done"
+        many = [(f"point {number} " + "word " * 800, 40) for number in range(20)]
+        return points(("first " + "word " * 60_000, 90), ("small", 10), *many)
+
+    chat = ScriptedChat(script)
+    answer = await answers(chat).answer_global("?", [report(1)])
+    last = chat.requests[1].messages[0].content
+
+    assert count_tokens(last) < 12_500
+    assert all(text in last for text in ("first", "small", "point 0"))
+    assert answer.notes == (
+        "13 of 22 points from the reports did not fit into the last prompt and were left out, low "
+        "scores first",
+        "of 1 long point only the beginning was used",
+    )
+
+
+@pytest.mark.parametrize("takes", [600, 2_000, 7_000])
+async def test_a_last_prompt_that_is_too_long_is_made_shorter(takes: int) -> None:
+    """What the reports gave was paid for: the model gets as many points as it takes."""
+
+    def script(request: ChatRequest) -> str:
+        if request.purpose == "map":
+            return points(*((f"point {number} " + "word " * 190, 40) for number in range(60)))
+        if count_tokens(request.messages[0].content) > takes:
+            raise ContextLengthError("too long")
+        return "done"
+
+    chat = ScriptedChat(script)
+    answer = await answers(chat).answer_global("?", [report(1)])
+
+    assert answer.text == "done"
+    assert "left out" in answer.notes[0]
+    assert "point 0" in chat.requests[-1].messages[0].content
+    assert [request.purpose for request in chat.requests].count("map") == 1
+
+
+async def test_a_question_that_never_fits_says_so() -> None:
+    """The points are not to blame where even a few of them are too many."""
+
+    def script(request: ChatRequest) -> str:
+        if request.purpose == "reduce":
+            raise ContextLengthError("the model takes 100")
+        return points(("word " * 5000, 40))
+
+    with pytest.raises(ContextLengthError, match=r"question is too long.*takes 100.*search_model"):
+        await answers(ScriptedChat(script)).answer_global("?", [report(1)])
+
+
+async def test_refused_lengths_are_not_tried_again() -> None:
+    """What is as long as a batch that the model refused is divided without asking."""
+
+    def script(request: ChatRequest) -> str:
+        raise ContextLengthError("too long")
+
+    chat = ScriptedChat(script)
+    with pytest.raises(SearchError, match="longer than the model takes"):
+        await answers(chat).answer_global("?", [report(n, 300) for n in range(102)])
+
+    assert len(chat.requests) <= 4 * 8
+
+
+async def test_half_a_character_in_a_reply_is_no_failure() -> None:
+    """An escape of JSON may stand for half of a character, which no server takes back."""
+    chat = ScriptedChat(['{"points": [{"description": "half \\ud83d of it", "score": 5}]}', "done"])
+    answer = await answers(chat).answer_global("?", [report(1)])
+
+    assert answer.text == "done"
+    assert "half \N{REPLACEMENT CHARACTER} of it" in chat.requests[1].messages[0].content

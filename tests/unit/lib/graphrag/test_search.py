@@ -20,6 +20,7 @@ from holodeck.lib.contracts import (
     Answer,
     AnswerContext,
     ContextReport,
+    Rating,
 )
 from holodeck.lib.graphrag.graph_index import GraphIndex
 from holodeck.lib.graphrag.local_context import (
@@ -166,11 +167,9 @@ class Answering:
         self.ratings: dict[int, float | None] = {}
         self.rated: list[int] = []
 
-    async def rate_reports(
-        self, question: str, reports: Sequence[ContextReport]
-    ) -> list[float | None]:
+    async def rate_reports(self, question: str, reports: Sequence[ContextReport]) -> list[Rating]:
         self.rated += [report.number for report in reports]
-        return [self.ratings[report.number] for report in reports]
+        return [Rating(value=self.ratings[report.number], failure="down") for report in reports]
 
     async def answer_local(self, question: str, context: AnswerContext) -> Answer:
         self.context = context
@@ -360,12 +359,12 @@ async def test_every_kind_of_reference_leads_to_its_documents() -> None:
 
 async def test_a_reference_that_stands_for_nothing_is_noted() -> None:
     """A model that makes up a number is found out."""
-    made, _ = engine(LocalSearchEngine, "x [Data: Sources (99); Rumours (1)].")
+    made, _ = engine(LocalSearchEngine, "x [Data: Sources (99, a); Rumours (1)].")
     result = await made.search("Ann")
 
     assert result.references == {}
     assert result.notes[-1] == (
-        "the answer refers to Sources (99), Rumours (1), which it was not given"
+        "the answer refers to Sources (99), Sources (a), Rumours (1), which it was not given"
     )
 
 
@@ -411,7 +410,9 @@ async def test_reports_are_chosen_by_rating_from_the_root_down(
     assert [report.number for report in answering.reports] == read
     assert len(answering.rated) == rated
     assert f"of 3 community reports {rated} were rated, {len(read)} read" in result.notes
-    assert any("could not be had" in note for note in result.notes) == (None in ratings.values())
+    assert any("could not be had (down)" in note for note in result.notes) == (
+        None in ratings.values()
+    )
 
 
 async def test_a_rating_goes_no_deeper_than_the_level() -> None:

@@ -9,9 +9,16 @@ import pytest
 
 from holodeck.lib.contracts import ChatReply, ChatRequest, ContextReport
 from holodeck.lib.graphrag.communities import MAX_COMMUNITY_SIZE
-from holodeck.lib.graphrag.prompted_answer import CONCURRENCY, PromptedAnswerSteps
+from holodeck.lib.graphrag.prompted_answer import PromptedAnswerSteps
 from holodeck.lib.graphrag.reports import MAX_INPUT_TOKENS
-from holodeck.lib.graphrag.values import LOCAL, LOCAL_VALUES, MAP, REDUCE, REPORT_WORDS
+from holodeck.lib.graphrag.values import (
+    CONCURRENCY,
+    LOCAL,
+    LOCAL_VALUES,
+    MAP,
+    REDUCE,
+    REPORT_WORDS,
+)
 from holodeck.lib.tokens import ENCODING_NAME, count_tokens
 from holodeck.models.llm import ModelSettings
 from holodeck.models.tool import DEFAULT_ENTITY_TYPES, GraphRAGConfig

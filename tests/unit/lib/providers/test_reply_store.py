@@ -89,10 +89,10 @@ def test_pruning_drops_what_nobody_used(path: Path) -> None:
     """What a build read or kept stays, also what it was only told of; the counts say the rest."""
     with ReplyStore(path) as store:
         fill(store)
-        with store.used_by("/index", "000001"):
+        with store.uses.noted_for("/index", "000001"):
             store.get("a")
             store.put("e", "e", "extract")
-            store.note_use(["v"])
+            store.uses.note(["v"])
         store.get("b")  # a search is no build
 
         dropped = store.prune({"/index"})
@@ -109,28 +109,28 @@ def test_an_index_that_is_gone_uses_nothing(path: Path) -> None:
     with ReplyStore(path) as store:
         fill(store)
         for user, keys in (("/one", "ab"), ("/two", "bc")):
-            with store.used_by(user, "000001"):
+            with store.uses.noted_for(user, "000001"):
                 _ = [store.get(key) for key in keys]
-        assert store.users() == {"/one", "/two"}
+        assert store.uses.users() == {"/one", "/two"}
 
         store.prune({"/two"})
 
         assert [store.get(key) is None for key in "abc"] == [True, False, False]
-        assert store.users() == {"/two"}
+        assert store.uses.users() == {"/two"}
 
 
 def test_a_published_generation_uses_what_it_used(path: Path) -> None:
     """An unfinished build keeps its replies from being pruned; a published one replaces others."""
     with ReplyStore(path) as store:
         fill(store)
-        with store.used_by("/index", "000001"):
+        with store.uses.noted_for("/index", "000001"):
             store.get("a")
-        with store.used_by("/index", "000002"):
+        with store.uses.noted_for("/index", "000002"):
             store.get("b")
         store.prune({"/index"})
         assert [store.get(key) is None for key in "abc"] == [False, False, True]
 
-        store.keep_uses("/index", "000002")
+        store.uses.keep_only("/index", "000002")
         store.prune({"/index"})
 
         assert [store.get(key) is None for key in "abc"] == [True, False, True]
@@ -141,7 +141,7 @@ def test_a_second_try_at_a_generation_forgets_the_first(path: Path) -> None:
     with ReplyStore(path) as store:
         fill(store)
         for key in "ab":
-            with store.used_by("/index", "000001"):
+            with store.uses.noted_for("/index", "000001"):
                 store.get(key)
 
         store.prune({"/index"})
@@ -151,7 +151,7 @@ def test_a_second_try_at_a_generation_forgets_the_first(path: Path) -> None:
 
 def test_uses_survive_a_kill_as_far_as_they_were_paid_for(path: Path) -> None:
     """A reply that was kept is in use the moment it is kept, not when the build ends."""
-    with ReplyStore(path) as store, store.used_by("/index", "000001"):
+    with ReplyStore(path) as store, store.uses.noted_for("/index", "000001"):
         store.put("a", "x", "extract")
         with ReplyStore(path) as other:  # as after a kill: nothing more is written
             assert other.prune({"/index"}) == Pruned(entries=0, size_bytes=0)

@@ -175,6 +175,23 @@ async def test_settings_of_the_search_have_their_effect(tmp_path: Path) -> None:
     assert await found(mode="vector", min_similarity_score=0.3) == ["a.txt", "b.txt"]
 
 
+@pytest.mark.parametrize("mode", ["hybrid", "vector", "keyword"])
+async def test_a_least_similarity_that_nothing_reaches_is_said(tmp_path: Path, mode: str) -> None:
+    """With what the nearest passage has, so that the user knows what to set."""
+    write(tmp_path, a_txt="orion ann", b_txt="orion bob carl dora")
+    await build(tmp_path)
+    opened = engine(tmp_path, min_similarity_score=0.99)
+    await opened.initialize()
+    result = await opened.retrieve("orion eve", mode=mode)
+    await opened.close()
+
+    assert result.passages == ()
+    assert result.notes == (
+        "no passage reaches min_similarity_score 0.99: the nearest has 0.50. Lower it, or ask in "
+        "the documents' words",
+    )
+
+
 async def test_keyword_search_asks_no_model(tmp_path: Path) -> None:
     """Words are looked up without an embedding, unless a least similarity needs one."""
     write(tmp_path, a_txt="orion ann")
