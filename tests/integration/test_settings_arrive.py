@@ -389,7 +389,7 @@ ROWS: dict[type[BaseModel], dict[str, Row]] = {
             True,
         ),
         "dynamic_community_selection": graph(
-            "dynamic_community_selection", True, lambda o: o.count("chat") > 1, False, True
+            "dynamic_community_selection", True, lambda o: o.count("rate") > 0, False, True
         ),
         "indexing_model": graph(
             "indexing_model", {"name": "m"}, models_of("extract", "report"), {"gpt-4o"}, {"m"}
