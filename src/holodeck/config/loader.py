@@ -31,6 +31,7 @@ from holodeck.lib.paths import openable, resolve_path
 from holodeck.lib.resolution import find_setting_problems
 from holodeck.lib.unused_settings import find_unused_settings
 from holodeck.models.agent import AgentConfig
+from holodeck.models.config import ExecutionConfig
 from holodeck.models.tool import VectorstoreTool
 
 if TYPE_CHECKING:
@@ -118,8 +119,23 @@ class LoadedAgent:
         )
 
     def costing_at_most(self, dollars: float) -> LoadedAgent:
-        """Return the same agent, of which one build may cost so many USD."""
-        execution = self.config.execution.model_copy(update={"max_cost": dollars})
+        """Return the same agent, of which one build may cost so many USD.
+
+        Raises:
+            ConfigError: It is no amount above 0.
+        """
+        try:
+            cap = ExecutionConfig(max_cost=dollars).max_cost
+        except (ValidationError, OverflowError):
+            cap = None
+        if cap is None:
+            raise ConfigError(
+                f"costing_at_most({dollars!r}): give an amount of USD above 0; without the call "
+                "there is no cap but that of the file",
+                file=self.file,
+                field="execution.max_cost",
+            )
+        execution = self.config.execution.model_copy(update={"max_cost": cap})
         return replace(self, config=self.config.model_copy(update={"execution": execution}))
 
     def renewing_replies(self) -> LoadedAgent:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pydantic import SecretStr
@@ -251,6 +252,17 @@ def test_all_tools_or_the_named_one(write_agent: WriteAgent) -> None:
         agent.tool_configs("three")
     with pytest.raises(ConfigError, match="has no tools"):
         load_agent(write_agent(HEAD), environ={}).tool_configs()
+
+
+def test_a_cap_is_an_amount_above_nothing(write_agent: WriteAgent) -> None:
+    """Python is told what YAML would be told, before anything is built."""
+    agent = load_agent(write_agent(HEAD), environ={})
+    odd: list[Any] = [0, -1, float("nan"), float("inf"), "much", None, 10**400]
+
+    assert agent.costing_at_most(2).config.execution.max_cost == 2.0
+    for dollars in odd:
+        with pytest.raises(ConfigError, match="an amount of USD above 0"):
+            agent.costing_at_most(dollars)
 
 
 def test_kept_replies_are_renewed_in_a_copy(write_agent: WriteAgent) -> None:

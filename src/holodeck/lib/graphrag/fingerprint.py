@@ -26,8 +26,6 @@ def shaping_settings(resolved: ResolvedTool, resources: Resources) -> dict[str, 
     model = graphrag.indexing_model
     settings: dict[str, object] = {
         "encoding_fallback": tool.encoding_fallback,
-        "strict": tool.strict,
-        "allow_external_links": tool.allow_external_links,
         "chunk_ends": tool.chunk_ends,
         "graphrag.chunk_size": graphrag.chunk_size,
         "graphrag.chunk_overlap": graphrag.chunk_overlap,

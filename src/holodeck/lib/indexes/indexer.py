@@ -30,8 +30,9 @@ from holodeck.lib.indexes.estimating import PaidModel, priced, probe_rows
 from holodeck.lib.indexes.folder import DAMAGED, IndexFolder
 from holodeck.lib.indexes.ledger import Bookkeeper
 from holodeck.lib.indexes.record import IndexRecord
+from holodeck.lib.indexes.settings import differ_in_texts_alone
 from holodeck.lib.indexes.space import check_space, free_bytes
-from holodeck.lib.indexes.state import DOCUMENTS_CHANGED, IndexState
+from holodeck.lib.indexes.state import SKIPPED_CHANGED, IndexState
 from holodeck.lib.indexes.text_units import prepare
 from holodeck.lib.indexes.threads import to_its_end
 from holodeck.lib.indexes.time_budget import in_time
@@ -188,8 +189,8 @@ class Indexer(IndexState[Record]):
             return Estimate(reason=None)
         source = await self.find_source(source_path)
         reason = await asyncio.to_thread(self.stale_reason, source, force, retry_failed)
-        if reason is None:
-            return Estimate(reason=None)
+        if reason in (None, SKIPPED_CHANGED):
+            return Estimate(reason=reason)
         corpus = replace(
             await self._read(source, self._folder.new_generation()),
             force=force,
@@ -234,6 +235,8 @@ class Indexer(IndexState[Record]):
             reason = await asyncio.to_thread(self.stale_reason, source, force, retry_failed)
             if reason is None:  # the other builder was faster
                 return self._folder.published()
+            if reason == SKIPPED_CHANGED:
+                return await asyncio.to_thread(self.note_skipped, source)
             level = logging.WARNING if reason.startswith(DAMAGED) else logging.INFO
             logger.log(level, "building the index of tool %r: %s", self._tool.name, reason)
             with self._accounted(), self._resources.capped(self._execution.max_cost):
@@ -303,9 +306,13 @@ class Indexer(IndexState[Record]):
 
     async def _held_in(self, corpus: Corpus, reason: str) -> str | None:
         """Return the generation that holds the same texts, whatever their files' names are."""
-        if reason != DOCUMENTS_CHANGED or not corpus.prepared.text_units:
+        record = self._folder.record()
+        if record is None or corpus.force or corpus.retry_failed or not corpus.prepared.text_units:
             return None
-        record = self._folder.published()
+        if reason.startswith(DAMAGED) or self.foreign_version(record):
+            return None
+        if not differ_in_texts_alone(record.settings, corpus.settings):
+            return None
         holds = await asyncio.to_thread(self.holds, record, corpus)
         return record.generation if holds else None
 

@@ -6,7 +6,18 @@ import hashlib
 import json
 from collections.abc import Mapping
 
-__all__ = ["as_settings", "changed_settings", "config_hash"]
+__all__ = ["as_settings", "changed_settings", "config_hash", "differ_in_texts_alone"]
+
+_SEEN_IN_TEXTS = frozenset(
+    {
+        *("encoding_fallback", "delimiter", "record_path", "record_prefix", "meta_prefix"),
+        *("vector_field", "field_separator", "id_field", "meta_fields"),
+        *("chunk_ends", "chunk_size", "chunk_overlap"),
+        *("graphrag.chunk_size", "graphrag.chunk_overlap"),
+        *("tokenizer", "readers", "chunking"),
+    }
+)
+"""Settings that shape chunks and where they stand, and nothing else."""
 
 
 def as_settings(values: Mapping[str, object]) -> dict[str, str]:
@@ -22,9 +33,16 @@ def config_hash(settings: Mapping[str, str]) -> str:
 
 def changed_settings(old: Mapping[str, str], new: Mapping[str, str]) -> list[str]:
     """Return each difference as ``name: old → new``."""
-    names = sorted({*old, *new})
     return [
         f"{name}: {old.get(name, 'unset')} → {new.get(name, 'unset')}"
-        for name in names
-        if old.get(name) != new.get(name)
+        for name in _differing(old, new)
     ]
+
+
+def differ_in_texts_alone(old: Mapping[str, str], new: Mapping[str, str]) -> bool:
+    """Tell whether indexes of the same chunks are the same by either settings."""
+    return _SEEN_IN_TEXTS.issuperset(_differing(old, new))
+
+
+def _differing(old: Mapping[str, str], new: Mapping[str, str]) -> list[str]:
+    return [name for name in sorted({*old, *new}) if old.get(name) != new.get(name)]

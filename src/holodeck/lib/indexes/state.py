@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar, Generic, TypeVar
 
@@ -13,18 +14,22 @@ from holodeck.lib.contracts import RetryFailed
 from holodeck.lib.indexes.folder import DAMAGED, IndexFolder
 from holodeck.lib.indexes.record import IndexRecord
 from holodeck.lib.indexes.settings import changed_settings, config_hash
+from holodeck.lib.quantities import number_of
 from holodeck.lib.readers.content_hashes import ContentHashes
 from holodeck.lib.readers.options import read_options
-from holodeck.lib.readers.source import source_hash
+from holodeck.lib.readers.survey import Survey, survey
+from holodeck.lib.readers.time_limit import has_more_time
 from holodeck.lib.resources import ResolvedTool
 from holodeck.models.config import ExecutionConfig
 
-__all__ = ["DOCUMENTS_CHANGED", "IndexState"]
+__all__ = ["DOCUMENTS_CHANGED", "SKIPPED_CHANGED", "IndexState", "skipped_now"]
 
 HASHES_FILE = "documents.json"
 """The hashes of the documents, which a file that did not change is not read for again."""
 
 DOCUMENTS_CHANGED = "the documents changed"
+SKIPPED_CHANGED = "other files are skipped"
+"""The index holds what it must; only what it says of files that are not in it is old."""
 
 Record = TypeVar("Record", bound=IndexRecord)
 
@@ -107,11 +112,25 @@ class IndexState(ABC, Generic[Record]):
         if damage is not None:
             return f"{DAMAGED}{damage}"
         options = read_options(self._tool, self._execution)
-        now = source_hash(source, options, hashes=self._hashes)
+        found = survey(source, options, hashes=self._hashes)
         self._hashes.save()
-        if now != record.source_hash:
+        if found.source_hash != record.source_hash:
             return DOCUMENTS_CHANGED
-        return self.stale_piece(record, retry_failed)
+        skipped = skipped_now(record, found)
+        if options.strict and skipped:
+            return f"strict is set, and {number_of(len(skipped), 'files')} cannot be read"
+        if any(has_more_time(reason, options.file_timeout) for reason in skipped.values()):
+            return "execution.file_timeout changed, and a file was skipped for its time"
+        piece = self.stale_piece(record, retry_failed)
+        return SKIPPED_CHANGED if piece is None and skipped != record.skipped else piece
+
+    def note_skipped(self, source: Path) -> Record:
+        """Say what is skipped now, in the record of an index whose documents are as they were."""
+        record = self._folder.published()
+        found = survey(source, read_options(self._tool, self._execution), hashes=self._hashes)
+        noted = replace(record, skipped=skipped_now(record, found))
+        self._folder.commit(noted)
+        return noted
 
     def note_damage(self, error: TableNotFoundError) -> None:
         """Remember that the index could not be opened, so that the next build mends it."""
@@ -135,3 +154,10 @@ class IndexState(ABC, Generic[Record]):
             record.settings.get(name) == settings.get(name) for name in self.embedding_settings
         )
         return record.vector_size if is_same else 0
+
+
+def skipped_now(record: IndexRecord, found: Survey) -> dict[str, str]:
+    """Return what is skipped of a source whose readable files are those of the record, and why."""
+    tried = {file.path for file, _ in found.readable}
+    unread = {path: reason for path, reason in record.skipped.items() if path in tried}
+    return unread | {item.path: item.reason for item in found.skipped}

@@ -8,6 +8,7 @@ cap; when none is in flight and the next could still pass it, the work stops.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from contextvars import ContextVar
@@ -34,6 +35,8 @@ __all__ = [
     "reserved",
     "with_spare",
 ]
+
+logger = logging.getLogger(__name__)
 
 GO_ON = (
     "What was paid for is kept: run 'holodeck index' again to go on, with a higher --max-cost (or "
@@ -62,17 +65,20 @@ class Budget:
         self._in_flight = 0
         self._error: CostLimitError | None = None
         self._waiting: list[asyncio.Future[None]] = []
+        self._overruns: dict[str, float] = {}
+        """Model → how many times its greatest price a call of it came to, where more than once."""
 
     @asynccontextmanager
-    async def reserve(self, amount: float) -> AsyncIterator[_Receipt]:
-        """Hold ``amount`` while a call is made; its receipt says what it came to.
+    async def reserve(self, greatest: float, model: str) -> AsyncIterator[_Receipt]:
+        """Hold the greatest price of a call while it is made; its receipt says what it came to.
 
-        To be used on one loop, which all models of the process share.
+        Where a call of the model cost more than its greatest price, that much more is held for
+        those that follow. To be used on one loop, which all models of the process share.
 
         Raises:
             CostLimitError: The call could pass the limit, and no other is in flight.
         """
-        await self._wait_for(amount)
+        amount = await self._wait_for(greatest, model)
         self._held += amount
         self._in_flight += 1
         receipt = _Receipt()
@@ -85,14 +91,31 @@ class Budget:
             self._held -= amount
             self._in_flight -= 1
             self.spent += receipt.cost
+            if receipt.cost > amount:
+                self._note_overrun(model, receipt.cost, greatest)
             self._wake()
 
-    async def _wait_for(self, amount: float) -> None:
+    def _note_overrun(self, model: str, cost: float, greatest: float) -> None:
+        if model not in self._overruns:
+            logger.warning(
+                "a call of %s cost %s, and its greatest price was taken to be %s: what was in "
+                "flight meanwhile may pass the cost cap, and more is held for each call from now "
+                "on; its reply was longer than max_output of its price (execution.prices) or "
+                "max_tokens of the model says, or its server counts more tokens of a prompt",
+                model,
+                money(cost),
+                money(greatest),
+            )
+        self._overruns[model] = max(self._overruns.get(model, 1.0), cost / greatest)
+
+    async def _wait_for(self, greatest: float, model: str) -> float:
+        """Wait until a call fits, and return what is to be held for it."""
         while True:
             if self._error is not None:
                 raise self._error
+            amount = greatest * self._overruns.get(model, 1.0)
             if self.spent + self._held + amount <= self.limit:
-                return
+                return amount
             if not self._in_flight:
                 self._error = self._passed(amount)
                 self._wake()
@@ -187,7 +210,7 @@ async def reserved(
             "is not known; give it under execution.prices",
             field="execution.max_cost",
         )
-    async with budget.reserve(greatest(price)) as receipt:
+    async with budget.reserve(greatest(price), f"{model.provider} model {model.name!r}") as receipt:
         yield receipt
 
 

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import hashlib
 import logging
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from holodeck.errors import ConfigError, ReadError
 from holodeck.lib.documents import Document, SkippedFile
-from holodeck.lib.extras import has_extra
 from holodeck.lib.filenames import shown
 from holodeck.lib.imports import load_object
 from holodeck.lib.readers import READERS, Reader
 from holodeck.lib.readers.content_hashes import ContentHashes
 from holodeck.lib.readers.options import ReadOptions
-from holodeck.lib.readers.time_limit import run_within
-from holodeck.lib.readers.walk import FoundFile, walk
+from holodeck.lib.readers.survey import survey
+from holodeck.lib.readers.time_limit import run_within, too_slow
+from holodeck.lib.readers.walk import FoundFile
 
 __all__ = ["ReadOptions", "SourceReading", "read_source", "source_hash"]
 
@@ -61,8 +60,7 @@ def source_hash(
     Raises:
         SourceNotFoundError: There is nothing at ``root``.
     """
-    readable, _ = _readable(root, options, readers)
-    return _hash(readable, hashes or ContentHashes())
+    return survey(root, options, readers=readers, hashes=hashes).source_hash
 
 
 def read_source(
@@ -80,12 +78,12 @@ def read_source(
         SourceNotFoundError: There is nothing at ``root``.
         ReadError: ``options.strict``, and files were skipped; the message lists them all.
     """
-    readable, skipped = _readable(root, options, readers)
     # The hash comes first: a file that changes in between then differs from it at the next run.
-    digest = _hash(readable, hashes or ContentHashes())
+    surveyed = survey(root, options, readers=readers, hashes=hashes)
+    skipped = list(surveyed.skipped)
     documents: list[Document] = []
     files: list[str] = []
-    for found, reader in readable:
+    for found, reader in surveyed.readable:
         try:
             documents += _read_file(found, reader, options)
             files.append(found.path)
@@ -99,48 +97,8 @@ def read_source(
         skipped=tuple(skipped),
         notes=tuple(_notes(documents)),
         files=tuple(files),
-        source_hash=digest,
+        source_hash=surveyed.source_hash,
     )
-
-
-def _readable(
-    root: Path, options: ReadOptions, readers: Mapping[str, Reader]
-) -> tuple[list[tuple[FoundFile, Reader]], list[SkippedFile]]:
-    """Return the files that have a reader that works here, and all others with the reason."""
-    found = walk(root, allow_external_links=options.allow_external_links)
-    readable: list[tuple[FoundFile, Reader]] = []
-    skipped = list(found.skipped)
-    for file in found.files:
-        ending = PurePosixPath(file.path).suffix.lower()
-        reader = readers.get(ending)
-        if reader is None:
-            reason = f"no reader for {ending or 'a file without an ending'}"
-        elif reader.extra is not None and not has_extra(reader.extra):
-            reason = (
-                f"reading {ending} needs an extra: pip install 'holodeck[{reader.extra}]' (in a "
-                f"checkout: pip install -e '.[{reader.extra}]')"
-            )
-        elif options.structure is not None and not reader.has_records:
-            reason = f"vector_field is set, and a {ending} file is no list of records"
-        else:
-            readable.append((file, reader))
-            continue
-        skipped.append(SkippedFile(path=file.path, reason=reason))
-    return readable, skipped
-
-
-def _hash(files: Sequence[tuple[FoundFile, Reader]], hashes: ContentHashes) -> str:
-    total = hashlib.sha256()
-    for found, _ in files:
-        try:
-            part = hashes.of(found.file)
-        except OSError:
-            # Reading it fails too, and lists it; when it becomes readable, the hash changes.
-            part = "unreadable"
-        path = found.path.encode()
-        total.update(f"{len(path)}:".encode() + path + part.encode() + b"\n")
-    hashes.forget_others(found.file for found, _ in files)
-    return total.hexdigest()
 
 
 def _read_file(found: FoundFile, reader: Reader, options: ReadOptions) -> Sequence[Document]:
@@ -157,10 +115,7 @@ def _read_file(found: FoundFile, reader: Reader, options: ReadOptions) -> Sequen
     except (ReadError, ConfigError):
         raise
     except TimeoutError as error:
-        raise ReadError(
-            f"reading it took more than {options.file_timeout:g} s: raise execution.file_timeout, "
-            "or split the file"
-        ) from error
+        raise ReadError(too_slow(options.file_timeout)) from error
     except Exception as error:
         logger.debug("the reader of %s failed", found.path, exc_info=True)
         raise ReadError(f"its reader failed: {type(error).__name__}: {error}") from error

@@ -62,6 +62,25 @@ class VectorIndexer(Indexer[VectorRecord]):
         """
         return 4 * corpus.text_bytes + len(corpus.prepared.text_units) * (10 * width + 500)
 
+    def holds(self, record: VectorRecord, corpus: Corpus) -> bool:
+        """Tell whether each chunk has its vector, wherever it stands now."""
+        if self._execution.cache == "renew":
+            return False
+        if embedding_key(record.settings) != embedding_key(corpus.settings):
+            return False
+        # Here and not above: it imports numpy.
+        from holodeck.lib.vectorstore.store import OpenStore
+
+        try:
+            store = OpenStore(
+                self._folder.store_folder(record.generation),
+                lambda: self._folder.check(record, by_content=True),
+            )
+            held = store.ask(lambda opened: set(opened.ids))
+        except TableNotFoundError:  # said where the vectors themselves are read
+            return False
+        return held.issuperset(unit.id for unit in corpus.prepared.text_units)
+
     def check(self) -> None:
         """Find a missing key or package of the models, the reranker among them."""
         super().check()

@@ -26,8 +26,6 @@ def shaping_settings(resolved: ResolvedTool) -> dict[str, str]:
     return as_settings(
         {
             "encoding_fallback": tool.encoding_fallback,
-            "strict": tool.strict,
-            "allow_external_links": tool.allow_external_links,
             "vector_field": tool.vector_field,
             "field_separator": tool.field_separator,
             "id_field": tool.id_field,

@@ -7,11 +7,17 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import pytest
 
-from holodeck.errors import ConfigError, IndexingError, NotInitializedError, SearchError
+from holodeck.errors import (
+    ConfigError,
+    IndexingError,
+    NotInitializedError,
+    ReadError,
+    SearchError,
+)
 from holodeck.lib.chunking import ChunkEnds
 from holodeck.lib.contracts import EstimateRow, ProgressListener
 from holodeck.lib.indexes.builder_lock import builder_lock
@@ -21,6 +27,7 @@ from holodeck.lib.indexes.folder import IndexFolder
 from holodeck.lib.indexes.indexer import Indexer, PaidModel
 from holodeck.lib.indexes.leases import Lease
 from holodeck.lib.indexes.record import IndexRecord
+from holodeck.lib.readers.time_limit import too_slow
 from holodeck.lib.resources import resolve_tool
 from holodeck.lib.results import SearchResult
 from holodeck.models.config import ExecutionConfig
@@ -48,7 +55,7 @@ class LineIndexer(Indexer[IndexRecord]):
         return []
 
     def shaping_settings(self) -> Mapping[str, str]:
-        return {"strict": str(self._tool.strict)}
+        return {"chunk_ends": self._tool.chunk_ends}
 
     def check(self) -> None:
         pass
@@ -109,13 +116,20 @@ class LineEngine(IndexEngine[IndexRecord, list[str]]):
         return result.response
 
 
-def engine(folder: Path, *, search_timeout: float = 5.0, strict: bool = False) -> LineEngine:
+def engine(
+    folder: Path, *, search_timeout: float = 5.0, file_timeout: float = 60.0, **settings: Any
+) -> LineEngine:
     return LineEngine(
-        VectorstoreTool(name="atlas", source="docs", strict=strict),
+        VectorstoreTool(name="atlas", source="docs", **settings),
         str(folder),
-        ExecutionConfig(search_timeout=search_timeout),
+        ExecutionConfig(search_timeout=search_timeout, file_timeout=file_timeout),
         resources=FixedResources(embedder=WordEmbedder()),
     )
+
+
+def record_file(folder: Path) -> Path:
+    (found,) = (folder / ".holodeck").rglob("index.meta")
+    return found
 
 
 def write(folder: Path, text: str) -> None:
@@ -152,10 +166,69 @@ async def test_the_frames_say_why_an_index_is_stale(tmp_path: Path) -> None:
     assert engine(tmp_path).status().stale_reason == "there is no index yet"
     await engine(tmp_path).initialize()
     assert engine(tmp_path).status().stale_reason is None
-    changed = engine(tmp_path, strict=True).status().stale_reason
-    assert changed == "settings changed (strict: False → True)"
+    changed = engine(tmp_path, chunk_ends="words").status().stale_reason
+    assert changed == "settings changed (chunk_ends: sentences → words)"
     write(tmp_path, "bob runs orion")
     assert engine(tmp_path).status().stale_reason == "the documents changed"
+
+
+async def test_the_skipped_files_are_those_of_the_folder(tmp_path: Path) -> None:
+    """One more, one renamed, one gone: said by the next ``initialize``, which builds nothing."""
+    write(tmp_path, "ann runs orion")
+    await engine(tmp_path).initialize()
+    (tmp_path / "docs" / "void.txt").touch()
+    await engine(tmp_path).initialize()
+    generation = json.loads(record_file(tmp_path).read_text(encoding="utf-8"))["generation"]
+    photo = tmp_path / "docs" / "photo.xyz"
+    photo.touch()
+    reasons, skipped = [], []
+    for change in (photo.touch, lambda: photo.rename(photo.with_name("dog.xyz"))):
+        change()
+        reasons.append(engine(tmp_path).status().stale_reason)
+        opened = engine(tmp_path)
+        await opened.initialize()
+        skipped.append(sorted(opened.status().skipped))
+        assert not opened.was_built
+        await opened.close()
+    (tmp_path / "docs" / "dog.xyz").unlink()
+    await engine(tmp_path).initialize()
+
+    assert reasons == ["other files are skipped"] * 2
+    assert skipped == [["photo.xyz", "void.txt"], ["dog.xyz", "void.txt"]]
+    assert list(engine(tmp_path).status().skipped) == ["void.txt"]
+    assert engine(tmp_path).status().stale_reason is None
+    last = json.loads(record_file(tmp_path).read_text(encoding="utf-8"))["generation"]
+    assert last == generation
+
+
+async def test_strict_holds_for_an_index_that_is_there(tmp_path: Path) -> None:
+    """It is no setting of the index; a file that comes later, or was skipped before, is refused."""
+    write(tmp_path, "ann runs orion")
+    await engine(tmp_path).initialize()
+    assert engine(tmp_path, strict=True).status().stale_reason is None
+
+    for name in ("photo.xyz", "void.txt"):
+        (tmp_path / "docs" / name).touch()
+        await engine(tmp_path).initialize()
+        with pytest.raises(ReadError, match=name):
+            await engine(tmp_path, strict=True).initialize()
+        (tmp_path / "docs" / name).unlink()
+
+
+async def test_more_time_for_a_file_reads_again_what_had_too_little(tmp_path: Path) -> None:
+    """A file skipped for its time is tried when ``file_timeout`` is another one."""
+    write(tmp_path, "ann runs orion")
+    await engine(tmp_path).initialize()
+    path = record_file(tmp_path)
+    record = json.loads(path.read_text(encoding="utf-8"))
+    record["skipped"] = {"a.txt": too_slow(60)}
+    path.write_text(json.dumps(record), encoding="utf-8")
+
+    same = engine(tmp_path).status().stale_reason
+    more = engine(tmp_path, file_timeout=90.0).status().stale_reason
+
+    assert same is None
+    assert more == "execution.file_timeout changed, and a file was skipped for its time"
 
 
 async def test_a_build_that_fails_leaves_the_index_and_no_rubbish(tmp_path: Path) -> None:

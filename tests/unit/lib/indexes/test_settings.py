@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from holodeck.lib.indexes.settings import as_settings, changed_settings, config_hash
+from holodeck.lib.indexes.settings import (
+    as_settings,
+    changed_settings,
+    config_hash,
+    differ_in_texts_alone,
+)
 
 
 def test_equal_settings_have_equal_hashes() -> None:
@@ -21,3 +26,12 @@ def test_each_difference_is_named() -> None:
         "gone: null → unset",
         'model: unset → "Ä"',
     ]
+
+
+def test_what_only_shapes_texts_is_told_from_what_shapes_the_index() -> None:
+    """Equal chunks are an equal index after one kind of change, and not after the other."""
+    old = as_settings({"chunk_size": 300, "delimiter": None, "embedding_model": "a"})
+
+    assert differ_in_texts_alone(old, old)
+    assert differ_in_texts_alone(old, {**old, "chunk_size": "500", "delimiter": '";"'})
+    assert not differ_in_texts_alone(old, {**old, "chunk_size": "500", "embedding_model": '"b"'})

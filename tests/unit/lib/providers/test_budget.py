@@ -91,6 +91,24 @@ async def test_what_the_settings_allow_a_reply_is_what_is_reserved(
     await model.close()
 
 
+async def test_a_reply_beyond_the_greatest_is_said_and_held_from_then_on(
+    model_server: ModelServer, access: ModelAccess, ask: Ask, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Where ``max_output`` is too little, what was in flight overruns the cap, and no more does."""
+    say(model_server, 30)
+    model = wrap_chat(OpenAIChat(priced(access)), priced(access))
+
+    with capped(95.0) as budget, pytest.raises(CostLimitError, match=r"up to \$30\.00"):
+        for _ in range(9):
+            await model.complete(ask())
+
+    assert budget is not None
+    assert budget.spent == 90.0
+    assert model_server.counts["chat"].calls == 3
+    assert caplog.text.count("cost $30.00, and its greatest price was taken to be $10.00") == 1
+    await model.close()
+
+
 async def test_a_prompt_is_reserved_too(
     model_server: ModelServer, access: ModelAccess, ask: Ask
 ) -> None:

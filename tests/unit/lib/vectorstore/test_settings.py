@@ -29,8 +29,6 @@ def settings(**changes: Any) -> dict[str, str]:
         ),
         ({"embedding_dimensions": 64}, "embedding_dimensions: null → 64"),
         ({"encoding_fallback": None}, 'encoding_fallback: "cp1252" → null'),
-        ({"strict": True}, "strict: false → true"),
-        ({"allow_external_links": True}, "allow_external_links: false → true"),
     ],
 )
 def test_a_shaping_setting_is_told_by_its_name(change: dict[str, Any], said: str) -> None:
