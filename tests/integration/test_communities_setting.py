@@ -14,6 +14,7 @@ from holodeck.lib.graphrag.engine import GraphRAGEngine
 from holodeck.lib.graphrag.prepare import prepare
 from holodeck.lib.graphrag.rehearse import imagined, rehearse
 from holodeck.lib.graphrag.tables import read_rows
+from holodeck.lib.indexes.step_memo import StepMemo
 from holodeck.lib.readers.options import ReadOptions
 from holodeck.lib.readers.source import read_source
 from holodeck.lib.resources import resolve_tool
@@ -57,6 +58,7 @@ async def test_communities_are_made_as_set(tmp_path: Path) -> None:
             prepare(read_source(tmp_path / "docs", ReadOptions()).documents, 300, 100),
             resolve_tool(config, agent),
             UnaskedResources(ExecutionConfig(), cache_dir=None, imagine=imagined),
+            memo=StepMemo(),
         )
 
         assert found[scheme] == [(each.level, len(each.members)) for each in wanted]

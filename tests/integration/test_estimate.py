@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -289,3 +290,64 @@ print(sorted(heavy & set(sys.modules)))
     )
 
     assert done.stdout.strip() == "[]"
+
+
+async def test_an_index_that_lost_its_replies_is_estimated_by_what_it_remembers(
+    server: ModelServer, docs: Path
+) -> None:
+    """The build knows the steps of the published index, so nobody is told to pay for them."""
+    first = tool(server, docs)
+    await first.initialize()
+    await first.close()
+    shutil.rmtree(docs.parent / ".holodeck" / "cache")
+    (docs / "new.txt").write_text("One Short Text more.", encoding="utf-8")
+    knowledge = tool(server, docs)
+    estimate = await knowledge.estimate()
+    server.reset_counts()
+    await knowledge.initialize()
+    await knowledge.close()
+
+    assert row(estimate, "extract").calls == Span.exactly(1)
+    check(estimate, server)
+
+
+async def test_claims_are_estimated_over_chunks_that_are_extracted(
+    server: ModelServer, docs: Path
+) -> None:
+    """Their replies are as long as their texts have names, though no extraction is due."""
+    first = tool(server, docs)
+    await first.initialize()
+    await first.close()
+    knowledge = tool(server, docs, skip_claim_extraction=False)
+    estimate = await knowledge.estimate()
+    server.reset_counts()
+    await knowledge.initialize()
+    await knowledge.close()
+
+    assert "extract" not in {each.step for each in estimate.rows}
+    assert row(estimate, "claims").calls.low > 0
+    check(estimate, server)
+
+
+@pytest.mark.parametrize(
+    "settings", [{"chunk_size": 60, "chunk_overlap": 10, "summarize": "always"}, {}]
+)
+async def test_few_names_that_are_all_linked_and_none_at_all_are_within_the_range(
+    server: ModelServer, docs: Path, settings: dict[str, Any]
+) -> None:
+    """Every pair of a dense graph may be summarised; a model may find nothing in any text."""
+    if not settings:
+        for kind in ("extract", "glean"):
+            server.reply(kind, Reply(text="<|COMPLETE|>", completion_tokens=5))
+        (docs / "plain.txt").write_text("names nobody. " * 50, encoding="utf-8")
+    people = ("Ann Lee", "Bob Ray", "Cara Fox", "Dan Orr", "Eva Nagy")
+    lines = [f"{a} met {b} in {1900 + n}." for n in range(6) for a in people for b in people]
+    (docs / "few.txt").write_text(" ".join(lines), encoding="utf-8")
+    knowledge = tool(server, docs, **settings)
+    estimate = await knowledge.estimate()
+    await knowledge.initialize()
+    await knowledge.close()
+
+    counted = [server.counts[kind] for kind in server.counts]
+    assert within(sum(each.calls for each in counted), estimate.calls)
+    assert within(sum(each.completion_tokens for each in counted), estimate.output_tokens)

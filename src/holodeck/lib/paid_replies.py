@@ -37,6 +37,7 @@ class PaidReplies:
         self._folder = folder
         self._renews = renews
         self._store: ReplyStore | None = None
+        self._is_out_of_reach = False
 
     def check(self) -> None:
         """Find out whether paid replies can be kept, before anything is paid for.
@@ -69,17 +70,32 @@ class PaidReplies:
 
     @property
     def store(self) -> ReplyStore | None:
-        """The store; ``None`` where nothing is kept, or this user may not write it."""
-        if self._store is None and self._folder is not None:
+        """The store, which keeps nothing where this user may only read it; ``None``: there is none.
+
+        A build is told beforehand by ``check``; an estimate or a search goes on.
+        """
+        if self._store is None and self._folder is not None and not self._is_out_of_reach:
             try:
                 self.check()
             except ConfigError as error:
                 logger.info("%s", error.message)
-                return None
-            store = ReplyStore(self._folder / REPLIES_FILE, renews=self._renews)
-            store.check()
-            self._store = store
+                self._store = self._only_read(self._folder / REPLIES_FILE)
+            else:
+                store = ReplyStore(self._folder / REPLIES_FILE, renews=self._renews)
+                store.check()
+                self._store = store
         return self._store
+
+    def _only_read(self, file: Path) -> ReplyStore | None:
+        try:
+            if file.is_file() and os.access(file, os.R_OK):
+                store = ReplyStore(file, renews=self._renews, reads_only=True)
+                store.check()
+                return store
+        except (ConfigError, OSError) as error:
+            logger.info("%s", error)
+        self._is_out_of_reach = True
+        return None
 
     def of(self, settings: ModelSettings) -> Memo | None:
         """Return the kept replies of a model; ``None`` where none are kept."""

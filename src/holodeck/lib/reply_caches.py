@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -41,7 +42,8 @@ class CacheInfo:
 def cache_info(folder: Path) -> CacheInfo:
     """Return what the cache in ``folder`` holds; nothing is written."""
     file = folder / REPLIES_FILE
-    with _opened(file) as store:
+    may_write = os.access(folder, os.W_OK) and (not file.exists() or os.access(file, os.W_OK))
+    with _opened(file, reads_only=not may_write) as store:
         if store is None:
             return CacheInfo(file=file)
         users = sorted(store.uses.users())
@@ -95,9 +97,9 @@ def _pays(index: Path) -> bool:
 
 
 @contextmanager
-def _opened(file: Path) -> Iterator[ReplyStore | None]:
+def _opened(file: Path, *, reads_only: bool = False) -> Iterator[ReplyStore | None]:
     if not file.exists():
         yield None
         return
-    with ReplyStore(file) as store:
+    with ReplyStore(file, reads_only=reads_only) as store:
         yield store

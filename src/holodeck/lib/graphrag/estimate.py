@@ -24,9 +24,10 @@ from holodeck.lib.graphrag.expect import (
     SUMMARY_REPLY,
     Names,
     extraction_reply,
+    linked,
     names_in,
 )
-from holodeck.lib.graphrag.rehearse import MARK, Rehearsal
+from holodeck.lib.graphrag.rehearse import MARK, NOTHING_FOUND, Rehearsal
 from holodeck.lib.graphrag.thinkers import index_prompts
 from holodeck.lib.replies.untrusted import DATA_NOTICE
 from holodeck.lib.resources import ResolvedTool
@@ -72,7 +73,7 @@ class _Estimating:
     def rows(self) -> list[EstimateRow]:
         """Return the rows of all steps that ask for something."""
         extract = self._asked("extract", self._new_names)
-        claims = self._asked("claims", self._names)
+        claims = self._asked("claims", names_in(self._found.claim_texts))
         glean = self._glean(extract.output_tokens + claims.output_tokens)
         summarize = self._summarize()
         report = self._report()
@@ -122,7 +123,7 @@ class _Estimating:
         return _Step(
             calls=Span(low=calls, high=high),
             input_tokens=Span(
-                low=tokens + first.low,
+                low=tokens - calls * count_tokens(NOTHING_FOUND),
                 high=tokens * times + (first.high + reply * (most - 1)) * (2 * most - 1),
             ),
             output_tokens=self._cut(Span(low=calls, high=reply * times), high),
@@ -148,12 +149,13 @@ class _Estimating:
         if not self._is_open:
             return 0.0
         names, graphrag = self._names, self._graphrag
-        if (
-            self._found.descriptions
-        ):  # each name may be one more description of a thing that is known
-            return 2 * names.distinct.high
+        # Each name may be one more description of a thing that is known.
+        is_known = bool(self._found.descriptions)
         if graphrag.summarize == "always":
-            return 3.0 * names.repeated(2)
+            often = names.repeated(1 if is_known else 2)
+            return often + linked(often)
+        if is_known:
+            return 2 * names.distinct.high
         times = max(2, math.ceil(graphrag.summary_threshold / DESCRIPTION_TOKENS))
         return 2.0 * names.repeated(times) + 1
 
@@ -167,16 +169,9 @@ class _Estimating:
             high = sum(_longest_report_prompt(each, template) for each in asked)
         else:
             template = self._template("report")
-            # Any of them may be so small that its records are its report.
-            least = 0 if self._graphrag.quoted_tokens else COMMUNITIES.low
-            more = Span(
-                low=self._names.distinct.low * ENTITIES.low * least,
-                high=self._names.distinct.high * ENTITIES.high * COMMUNITIES.high,
-            )
-            # Where short ones are quoted, none may be long enough to be asked for.
-            least = 0.0 if self._graphrag.quoted_tokens else more.low
-            calls = Span(low=least, high=self._found.communities + more.high)
-            low = calls.low * (template + REPORT_CONTEXT.low)
+            more = self._names.distinct.high * ENTITIES.high * COMMUNITIES.high
+            calls = Span(high=self._found.communities + more)
+            low = 0.0
             high = calls.high * (template + REPORT_CONTEXT.high)
         return _Step(
             calls=calls,
@@ -219,14 +214,11 @@ class _Estimating:
         return (
             Span.exactly(len(known) + waiting)
             + Span(low=report.calls.low / 2, high=report.calls.high)  # two may read the same
-            + Span(low=more.low * ENTITIES.low, high=more.high * ENTITIES.high),
+            + Span(high=more.high * ENTITIES.high),
             Span.exactly(tokens)
             + Span(low=waiting * ENTITY_TOKENS.low, high=waiting * SUMMARY_REPLY.high)
             + Span(low=report.output_tokens.low / 2, high=report.output_tokens.high)
-            + Span(
-                low=more.low * ENTITIES.low * ENTITY_TOKENS.low,
-                high=more.high * ENTITIES.high * ENTITY_TOKENS.high,
-            ),
+            + Span(high=more.high * ENTITIES.high * ENTITY_TOKENS.high),
         )
 
     def _embedding(self, step: str, asked: _Step, texts: Span) -> EstimateRow:

@@ -8,6 +8,7 @@ its names: runs of capitalised words, or a share of its tokens where a script ha
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -27,6 +28,7 @@ __all__ = [
     "SUMMARY_REPLY",
     "Names",
     "extraction_reply",
+    "linked",
     "names_in",
 ]
 
@@ -40,18 +42,18 @@ _FIRST_WORDS = frozenset(
 
 _SHARE_OF_NAMES = Span(low=0.01, high=0.05)
 """Names in a text by its tokens, where capitals tell nothing."""
-_REPLY_TO_NAME = Span(low=12, high=115)
-"""Tokens of an extraction's reply for each name of its text."""
+_REPLY_TO_NAME = Span(high=115)
+"""Tokens of an extraction's reply for each name of its text; a model may find none of them."""
 _REPLY_TO_CHUNK = Span(low=4, high=80)
 """Tokens of the reply to a text in which there is nothing, and of the way round the records."""
 
 DESCRIPTION_TOKENS = 80
 """Tokens of one description of a thing, rather more than fewer."""
-ENTITIES = Span(low=0.15, high=1.6)
-"""Entities for each distinct name."""
-COMMUNITIES = Span(low=0.1, high=0.45)
+ENTITIES = Span(high=1.6)
+"""Entities for each distinct name; none where a model finds nothing."""
+COMMUNITIES = Span(high=0.45)
 """Communities for each entity."""
-ENTITY_TOKENS = Span(low=10, high=200)
+ENTITY_TOKENS = Span(low=3, high=200)
 """Tokens of an entity's name and description."""
 REPORT_CONTEXT = Span(low=60, high=2500)
 """Tokens that a report is written from, on the average."""
@@ -109,6 +111,11 @@ def _bare(name: str) -> str:
     while words and words[0] in _FIRST_WORDS:
         words = words[1:]
     return " ".join(words).casefold()
+
+
+def linked(names: int) -> int:
+    """Return how many pairs of names may be met with twice: two a name, and of few names all."""
+    return min(math.comb(names, 2), 2 * names + 50)
 
 
 def extraction_reply(names: Names, chunks: int) -> Span:

@@ -25,7 +25,7 @@ from holodeck.lib.graphrag.fingerprint import config_hash, shaping_settings
 from holodeck.lib.graphrag.graph_index import PROMPTS_FILE
 from holodeck.lib.graphrag.library import library_version
 from holodeck.lib.graphrag.open_index import derive_index
-from holodeck.lib.graphrag.order import BuildOrder, run_order
+from holodeck.lib.graphrag.order import BuildOrder, run_order, step_memo
 from holodeck.lib.graphrag.prepare import write_prepared
 from holodeck.lib.graphrag.prompts import SEARCH_PROMPTS, read_prompts
 from holodeck.lib.graphrag.rehearse import imagined, rehearse
@@ -177,6 +177,7 @@ class GraphRAGIndexer(Indexer[IndexMetadata]):
                 resources,
                 known_failures=self._known_failures(corpus),
                 vector_width=corpus.vector_width,
+                memo=step_memo(self._memo_file(corpus), config_hash(corpus.settings)),
             )
             return estimate_rows(rehearsal, self._resolved)
         finally:

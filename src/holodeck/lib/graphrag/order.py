@@ -25,7 +25,7 @@ from holodeck.models.config import ExecutionConfig
 from holodeck.models.llm import ModelSettings
 from holodeck.models.tool import GraphRAGConfig, VectorstoreTool
 
-__all__ = ["BuildOrder", "run_order"]
+__all__ = ["BuildOrder", "run_order", "step_memo"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,6 +117,11 @@ def _plain(value: Any) -> Any:
     return value
 
 
+def step_memo(file: Path | None, settings_hash: str) -> StepMemo:
+    """Return what the steps of a build with these settings made of what."""
+    return StepMemo(file, f"{DERIVED_VERSION} {settings_hash}")
+
+
 async def run_order(
     order: BuildOrder, resources: Resources, report: Callable[[Progress], None]
 ) -> Build:
@@ -151,7 +156,7 @@ async def _run_order(
         report_threshold=graphrag.quoted_tokens,
         communities=graphrag.communities,
         known_failures={(each.what, each.id): each for each in order.known_failures},
-        memo=StepMemo(order.memo, f"{DERIVED_VERSION} {order.settings_hash}"),
+        memo=step_memo(order.memo, order.settings_hash),
     )
     config = build_graphrag_config(
         order.resolved.tool,

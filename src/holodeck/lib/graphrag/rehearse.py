@@ -11,10 +11,12 @@ from pathlib import Path
 
 from holodeck.lib.contracts import (
     ChatRequest,
+    ClaimSteps,
     CommunityContext,
     Embedder,
     Extraction,
     Failure,
+    FoundClaims,
     IndexSteps,
     Report,
 )
@@ -24,21 +26,23 @@ from holodeck.lib.graphrag.prepare import Prepared, write_prepared
 from holodeck.lib.graphrag.tables import read_rows
 from holodeck.lib.graphrag.thinkers import open_claim_steps, open_index_steps
 from holodeck.lib.imports import load_object
+from holodeck.lib.indexes.step_memo import StepMemo
 from holodeck.lib.resources import ResolvedTool
 from holodeck.lib.tokens import count_tokens
 from holodeck.lib.unasked import Asked, UnaskedResources
 from holodeck.models.tool import GraphRAGConfig
 
-__all__ = ["MARK", "Rehearsal", "imagined", "rehearse"]
+__all__ = ["MARK", "NOTHING_FOUND", "Rehearsal", "imagined", "rehearse"]
 
 MARK = "\ue000"
 """Stands for a text that no model was asked for yet."""
 
-_NOTHING = "<|COMPLETE|>"
+NOTHING_FOUND = "<|COMPLETE|>"
+"""Stands for what a model finds in a chunk; its own reply may be shorter by as much."""
 _REPLIES = {
-    "extract": _NOTHING,
-    "glean": _NOTHING,
-    "claims": _NOTHING,
+    "extract": NOTHING_FOUND,
+    "glean": NOTHING_FOUND,
+    "claims": NOTHING_FOUND,
     "summarize": MARK,
     "report": json.dumps({"title": MARK, "summary": MARK}),
 }
@@ -58,6 +62,7 @@ class Rehearsal:
         asked: The requests, of those that depend on a reply only the shortest.
         open_texts: Chunks of which not everything is known yet.
         new_texts: Chunks that no model was asked about at all.
+        claim_texts: Chunks whose claims no model was asked for.
         texts: What would be embedded and is not kept, by vector table; a text with ``MARK`` in it
             depends on a reply.
         descriptions: Tokens of all descriptions that are known.
@@ -67,6 +72,7 @@ class Rehearsal:
     asked: Sequence[Asked] = ()
     open_texts: list[str] = field(default_factory=list)
     new_texts: list[str] = field(default_factory=list)
+    claim_texts: list[str] = field(default_factory=list)
     texts: dict[str, list[str]] = field(default_factory=dict)
     descriptions: int = 0
     communities: int = 0
@@ -83,6 +89,7 @@ async def rehearse(
     *,
     known_failures: Sequence[Failure] = (),
     vector_width: int | None = None,
+    memo: StepMemo,
 ) -> Rehearsal:
     """Run the steps of a build in a folder that is deleted again.
 
@@ -92,16 +99,18 @@ async def rehearse(
         resources: Models that count.
         known_failures: What failed in the last build and will not be asked for again.
         vector_width: Of the kept vectors that may be used, where it is known.
+        memo: What the steps of the published generation made of what.
     """
     found = Rehearsal(asked=resources.asked)
     steps = _Watched(open_index_steps(resolved, resources), found)
+    claims = open_claim_steps(resolved, steps.inner)
     graphrag = resolved.tool.graphrag or GraphRAGConfig()
     with tempfile.TemporaryDirectory(prefix="holodeck-") as folder:
         build = _Build(
             output=Path(folder),
             vectors=Path(folder),
             steps=steps,
-            claims=open_claim_steps(resolved, steps.inner),
+            claims=None if claims is None else _WatchedClaims(claims, found),
             embedder=resources.embedder(resolved.embedding, "embedding_model", width=vector_width),
             max_failed_share=1.0,
             summarize=graphrag.summarize,
@@ -109,6 +118,7 @@ async def rehearse(
             report_threshold=graphrag.quoted_tokens,
             communities=graphrag.communities,
             known_failures={(each.what, each.id): each for each in known_failures},
+            memo=memo,
         )
         write_prepared(prepared, build.output)
         for step in STEPS:
@@ -181,3 +191,18 @@ class _Watched:
 
     async def report(self, community: CommunityContext) -> Report:
         return await self.inner.report(community)
+
+
+class _WatchedClaims:
+    """Notes which texts models are asked about for claims."""
+
+    def __init__(self, inner: ClaimSteps, found: Rehearsal) -> None:
+        self._inner = inner
+        self._found = found
+
+    async def claims(self, text: str) -> FoundClaims:
+        before = len(self._found.asked)
+        claims = await self._inner.claims(text)
+        if any(each.request.purpose == "claims" for each in self._found.asked[before:]):
+            self._found.claim_texts.append(text)
+        return claims

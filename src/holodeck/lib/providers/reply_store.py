@@ -118,12 +118,19 @@ class ReplyStore:
         renews: What was kept before counts as missing, so that it is asked for again and
             replaced; what this object was given is found.
         busy_seconds: How long to wait while another process writes.
+        reads_only: Keep nothing, for a file that this user may only read.
     """
 
     def __init__(
-        self, path: Path, *, renews: bool = False, busy_seconds: float = BUSY_SECONDS
+        self,
+        path: Path,
+        *,
+        renews: bool = False,
+        busy_seconds: float = BUSY_SECONDS,
+        reads_only: bool = False,
     ) -> None:
         self.path = path
+        self._reads_only = reads_only
         self._given: set[str] | None = set() if renews else None
         self._file = DatabaseFile(
             path,
@@ -132,18 +139,20 @@ class ReplyStore:
             what="the reply cache",
             busy_seconds=busy_seconds,
             upgrades=_UPGRADES,
+            reads_only=reads_only,
         )
         self.uses = ReplyUses(self._file)
         """Who uses what."""
         self._damaged = 0
 
     def check(self) -> None:
-        """Find out whether replies can be kept, before any is paid for.
+        """Find out whether replies can be kept, before any is paid for; else whether they are read.
 
         Raises:
             ConfigError: The file cannot be opened or written.
         """
-        self._file.run(lambda connection: connection.executescript("BEGIN IMMEDIATE; ROLLBACK;"))
+        tried = "SELECT 1;" if self._reads_only else "BEGIN IMMEDIATE; ROLLBACK;"
+        self._file.run(lambda connection: connection.executescript(tried))
 
     def get(self, key: str) -> str | None:
         """Return the text that was kept under ``key``."""
@@ -248,6 +257,8 @@ class ReplyStore:
         return self._file.run(work)
 
     def _put(self, rows: Sequence[tuple[str, str, bytes, int, str]]) -> None:
+        if self._reads_only:
+            return
         keys = [row[0] for row in rows]
 
         def work(connection: sqlite3.Connection) -> None:
@@ -268,6 +279,8 @@ class ReplyStore:
                 self.path,
             )
         self._damaged += len(keys)
+        if self._reads_only:
+            return
 
         def work(connection: sqlite3.Connection) -> None:
             connection.executemany("DELETE FROM entries WHERE key = ?", [(key,) for key in keys])

@@ -41,6 +41,7 @@ class DatabaseFile:
         what: The file's name in messages.
         busy_seconds: How long to wait while another process writes.
         upgrades: Version → SQL that makes the next one of it; each older version needs a row.
+        reads_only: Write nothing, for a file that this user may only read.
     """
 
     def __init__(
@@ -52,6 +53,7 @@ class DatabaseFile:
         what: str,
         busy_seconds: float = BUSY_SECONDS,
         upgrades: Mapping[int, str] | None = None,
+        reads_only: bool = False,
     ) -> None:
         self.path = path
         self.moved_aside: list[Path] = []
@@ -60,6 +62,7 @@ class DatabaseFile:
         self._what = what
         self._busy_seconds = busy_seconds
         self._upgrades = dict(upgrades or {})
+        self._reads_only = reads_only
         self._inherited: list[sqlite3.Connection] = []
         self._begin()
 
@@ -83,7 +86,7 @@ class DatabaseFile:
             try:
                 return work(self._opened())
             except sqlite3.DatabaseError as error:
-                if _kind_of(error) not in _DAMAGE:
+                if self._reads_only or _kind_of(error) not in _DAMAGE:
                     raise self._unusable(error) from error
                 self._move_aside()
             try:
@@ -99,7 +102,9 @@ class DatabaseFile:
             self._connection = None
 
     def _opened(self) -> sqlite3.Connection:
-        if self._connection is None:
+        if self._connection is None and self._reads_only:
+            self._connection = self._open_to_read()
+        elif self._connection is None:
             with self._guard():
                 self._connection = self._open()
         return self._connection
@@ -128,6 +133,31 @@ class DatabaseFile:
         except BaseException:
             connection.close()
             raise
+        return connection
+
+    def _open_to_read(self) -> sqlite3.Connection:
+        # Without a log of what is being written SQLite would have to make one.
+        is_at_rest = not Path(f"{self.path}-wal").exists()
+        address = f"{self.path.absolute().as_uri()}?mode=ro{'&immutable=1' if is_at_rest else ''}"
+        connection = sqlite3.connect(
+            address,
+            uri=True,
+            timeout=self._busy_seconds,
+            isolation_level=None,
+            check_same_thread=False,
+        )
+        try:
+            (version,) = connection.execute("PRAGMA user_version").fetchone()
+        except BaseException:
+            connection.close()
+            raise
+        if version != self._version:
+            connection.close()
+            raise ConfigError(
+                f"{self._what} {self.path} was written by another release, and may only be read: "
+                "use it once where it may be written, or name another folder in "
+                "execution.cache_dir"
+            )
         return connection
 
     def _prepare(self, connection: sqlite3.Connection) -> None:

@@ -458,3 +458,50 @@ def test_a_value_of_another_type_is_dropped_and_asked_for_again(path: Path, valu
         assert store.get("a") is None
         assert store.get("b") == "whole"
         assert store.info().damaged == 1
+
+
+@pytest.mark.parametrize("is_open_elsewhere", [False, True])
+def test_a_store_that_may_only_be_read_is_read(path: Path, is_open_elsewhere: bool) -> None:
+    """At rest or while another writes it: what is kept is found, and nothing is made or changed."""
+    with ReplyStore(path) as writer:
+        writer.put("a", "kept", "extract")
+        if not is_open_elsewhere:
+            writer.close()
+            Path(f"{path}.lock").unlink()
+        before = sorted(path.parent.iterdir())
+        with ReplyStore(path, reads_only=True) as store:
+            store.check()
+            store.put("b", "new", "extract")
+
+            assert (store.get("a"), store.get("b")) == ("kept", None)
+            assert [kept.entries for kept in store.info().kept] == [1]
+        assert sorted(path.parent.iterdir()) == before
+
+
+def test_a_damaged_entry_that_may_only_be_read_counts_as_missing(path: Path) -> None:
+    """It is not dropped, since nothing may be."""
+    with ReplyStore(path) as writer:
+        writer.put("a", "kept", "extract")
+    with sqlite3.connect(path) as connection:
+        connection.execute("UPDATE entries SET value = ?", (b"other",))
+    connection.close()
+    before = path.read_bytes()
+
+    with ReplyStore(path, reads_only=True) as store:
+        assert store.get("a") is None
+        assert store.info().damaged == 1
+    assert path.read_bytes() == before
+
+
+def test_a_store_of_another_release_that_may_only_be_read_is_refused(path: Path) -> None:
+    """It cannot be brought up to date."""
+    ReplyStore(path).check()
+    with sqlite3.connect(path) as connection:
+        connection.execute("PRAGMA user_version = 1")
+    connection.close()
+
+    with (
+        ReplyStore(path, reads_only=True) as store,
+        pytest.raises(ConfigError, match="another release, and may only be read"),
+    ):
+        store.check()
