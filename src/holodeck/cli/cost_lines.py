@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 __all__ = [
     "estimate_json",
     "estimate_lines",
+    "most_json",
+    "most_line",
     "said_cost",
     "spending_json",
     "spending_lines",
@@ -65,6 +67,28 @@ def estimate_json(estimate: Estimate) -> dict[str, Any]:  # Any: JSON
         "cost": None if estimate.cost is None else asdict(estimate.cost),
         "unpriced": list(estimate.unpriced),
         "steps": [asdict(row) for row in estimate.rows],
+    }
+
+
+def most_line(estimates: Sequence[Estimate]) -> str:
+    """Return what several builds, one after the other, take at most."""
+    from holodeck.lib.prices import money
+
+    most = most_json(estimates)
+    cost = "an unknown amount" if most["cost"] is None else money(most["cost"])
+    return (
+        f"all tools: at most {number_of(most['calls'], 'calls')} and {cost}; replies that two of "
+        "them share are paid for once"
+    )
+
+
+def most_json(estimates: Sequence[Estimate]) -> dict[str, Any]:  # Any: JSON
+    """Return the same as ``--json`` prints it."""
+    costs = [None if each.cost is None else each.cost.high for each in estimates]
+    known = [cost for cost in costs if cost is not None]
+    return {
+        "calls": sum(math.ceil(each.calls.high) for each in estimates),
+        "cost": sum(known) if len(known) == len(costs) else None,
     }
 
 

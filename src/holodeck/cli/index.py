@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from holodeck.cli.agents import check_agent, load, with_what_is_left
-from holodeck.cli.cost_lines import estimate_json, estimate_lines
+from holodeck.cli.cost_lines import estimate_json, estimate_lines, most_json, most_line
 from holodeck.cli.options import (
     AgentArgument,
     AgentOption,
@@ -96,14 +96,18 @@ def _estimate(
 ) -> None:
     """Say what building each tool's index will cost."""
     found: list[dict[str, Any]] = []  # Any: JSON
+    estimates: list[Estimate] = []
     for config in configs:
         estimate = carry_out(_estimated(agent, config.name, force=force, retried=retried))
+        estimates.append(estimate)
         found.append({"name": config.name, **estimate_json(estimate)})
         if not as_json:
             why = f"would be built ({estimate.reason})" if estimate.reason else "up to date"
             show("\n".join([f"{config.name}: {why}", *estimate_lines(estimate)]))
     if as_json:
-        show_json({"tools": found})
+        show_json({"tools": found, "at_most": most_json(estimates)})
+    elif sum(estimate.reason is not None for estimate in estimates) > 1:
+        show(most_line(estimates))
 
 
 async def _estimated(

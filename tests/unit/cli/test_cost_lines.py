@@ -9,6 +9,8 @@ import pytest
 from holodeck.cli.cost_lines import (
     estimate_json,
     estimate_lines,
+    most_json,
+    most_line,
     spending_json,
     spending_lines,
 )
@@ -143,3 +145,13 @@ def test_what_is_counted_is_whole_in_json() -> None:
         span = getattr(ESTIMATE, name)
         assert {type(each) for each in document[name].values()} == {int}
         assert document[name]["low"] <= span.low <= span.high <= document[name]["high"]
+
+
+def test_several_tools_have_one_sum_at_the_most() -> None:
+    """One cap is over all of them; an unknown price leaves the sum unknown."""
+    unknown = Estimate(reason="forced", rows=(row("extract", None),))
+
+    assert most_json([ESTIMATE, ESTIMATE]) == {"calls": 8, "cost": 3.0}
+    assert most_line([ESTIMATE, ESTIMATE]).startswith("all tools: at most 8 calls and $3.00;")
+    assert most_json([ESTIMATE, unknown]) == {"calls": 6, "cost": None}
+    assert "an unknown amount" in most_line([ESTIMATE, unknown])

@@ -45,6 +45,11 @@ def failure_of(error: HolodeckError, what: str, key: str, place: str = "") -> Fa
     """
     if isinstance(error, CostLimitError):
         raise error
+    if not isinstance(error, ProviderError):
+        raise IndexingError(
+            f"the build cannot go on: {error}. What was kept before is not asked for again, what "
+            "was being answered then is: mend it and run 'holodeck index' again to go on"
+        ) from error
     if is_of_all(error):
         raise IndexingError(
             f"the model that builds the index cannot be used: {error}. {KEPT}: mend it and run "
@@ -52,7 +57,7 @@ def failure_of(error: HolodeckError, what: str, key: str, place: str = "") -> Fa
         ) from error
     cause = " ".join(str(error).split())
     # A page in place of an answer, as from a proxy, is no word of the model's: it may pass.
-    passing = isinstance(error, ProviderError) and (error.retryable or is_no_answer(error))
+    passing = error.retryable or is_no_answer(error)
     return Failure(what=what, id=key, place=place, cause=cause[:_LONGEST_CAUSE], passing=passing)
 
 

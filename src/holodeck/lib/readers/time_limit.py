@@ -10,17 +10,18 @@ __all__ = ["has_more_time", "run_within", "too_slow"]
 
 Result = TypeVar("Result")
 
-_TOO_SLOW = "reading it took more than"
-
 
 def too_slow(seconds: float) -> str:
     """Return why a file is skipped that could not be read in this time."""
-    return f"{_TOO_SLOW} {seconds:g} s: raise execution.file_timeout, or split the file"
+    return (
+        f"reading it took more than {seconds:g} s: raise execution.file_timeout, or split the file"
+    )
 
 
 def has_more_time(reason: str, seconds: float) -> bool:
     """Tell whether a file was skipped for its time, and the limit is another one now."""
-    return reason.startswith(_TOO_SLOW) and reason != too_slow(seconds)
+    is_for_time = reason.startswith("reading it took more than ")
+    return is_for_time and reason != too_slow(seconds)
 
 
 def run_within(seconds: float, work: Callable[[], Result]) -> Result:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from holodeck.errors import AuthenticationError, ConfigError, IndexingError
 from holodeck.lib.contracts import Failure, RetryFailed
-from holodeck.lib.graphrag.failures import failed_last_time, summed_up
+from holodeck.lib.graphrag.failures import failed_last_time, failure_of, summed_up
 
 pytestmark = pytest.mark.unit
 
@@ -36,3 +37,11 @@ def test_the_most_frequent_causes_are_told_first() -> None:
     failures = [Failure(what="chunk", id=str(n), cause=cause) for n, cause in enumerate(causes)]
 
     assert summed_up(failures) == "b (2); a; c; and 2 other cause(s)"
+
+
+def test_a_full_disk_is_not_the_models_fault() -> None:
+    """What cannot be kept ends the build in its own words; a wrong key is the model's."""
+    with pytest.raises(IndexingError, match=r"cannot go on: the disk is full\. What was kept"):
+        failure_of(ConfigError("the disk is full"), "chunk", "u1")
+    with pytest.raises(IndexingError, match=r"the model .* cannot be used: no such key"):
+        failure_of(AuthenticationError("no such key"), "chunk", "u1")
