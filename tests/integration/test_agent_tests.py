@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -210,3 +211,49 @@ def test_a_hundred_cases_say_the_same_at_once_as_one_by_one(
     }
     assert (by_verdict["failed"], by_verdict["error"]) == (wrong, refused)
     assert len(by_verdict["passed"]) == 100 - len(wrong) - len(refused)
+
+
+ASKING = """\
+name: talker
+model: {{provider: openai, name: m, api_base: "{url}", api_key: k}}
+test_cases:
+  - {{name: one, input: "One?", ground_truth: one, evaluations: [{{metric: contains}}]}}
+  - {{name: two, input: "Two?", ground_truth: one, evaluations: [{{metric: contains}}]}}
+  - {{name: three, input: "Three?", ground_truth: one, evaluations: [{{metric: contains}}]}}
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="this system has other signals")
+@pytest.mark.parametrize("form", ["words", "json"])
+def test_an_interrupted_run_reports_the_cases_that_ended(tmp_path: Path, form: str) -> None:
+    """Table or document, report and kept run hold them; the others are not run; exit code 130."""
+    with ModelServer() as server:
+        server.reply("chat", "one")
+        server.fault(Fault(containing="Three?", hang=60))
+        (tmp_path / "agent.yaml").write_text(ASKING.format(url=server.url), encoding="utf-8")
+        process = subprocess.Popen(
+            [sys.executable, "-m", "holodeck", "test", "--parallel", "1", "--output", "r.xml"]
+            + ["--json"] * (form == "json"),
+            cwd=tmp_path,
+            env=ENVIRONMENT,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        server.wait_for(3, timeout=60)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+
+    assert process.returncode == 130, err
+    assert "Traceback" not in err
+    if form == "json":
+        (shown,) = json.loads(out)["runs"]
+        assert [case["verdict"] for case in shown["cases"]] == ["passed", "passed", "not run"]
+    else:
+        assert "2 of 3 passed" in out
+        assert "1 of 3 test cases did not end" in err
+    cases = ET.parse(tmp_path / "r.xml").findall(".//testcase")
+    assert [case.find("skipped") is not None for case in cases] == [False, False, True]
+    (kept,) = (tmp_path / ".holodeck" / "runs").glob("*.json")
+    (run,) = json.loads(kept.read_text("utf-8"))["runs"]
+    assert run["stopped"].startswith("interrupted: 1 of 3 test cases")

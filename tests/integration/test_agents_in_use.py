@@ -155,6 +155,46 @@ def test_a_function_left_behind_costs_no_exit_code(tmp_path: Path, server: Model
     assert (done.returncode, "error" in done.stderr) == (0, False)
 
 
+@pytest.mark.parametrize("words", [["chat", "-m", "Say it."], ["test", "--no-history"]])
+def test_what_functions_print_is_no_part_of_the_document(
+    tmp_path: Path, server: ModelServer, words: list[str]
+) -> None:
+    """Nor what their subprocesses do, nor what is written to the descriptor itself."""
+    (tmp_path / "jobs.py").write_text(
+        "import os, subprocess\n\n"
+        'def poll() -> str:\n    """Say something."""\n'
+        "    print('by print')\n    os.write(1, b'by descriptor\\n')\n"
+        "    subprocess.run(['echo', 'by subprocess'])\n    return 'said'\n",
+        encoding="utf-8",
+    )
+    (tmp_path / "agent.yaml").write_text(
+        f'name: a\nmodel: {{provider: openai, name: any, api_base: "{server.url}"}}\n'
+        "tools: [{name: poll, type: function, function: 'jobs:poll'}]\n"
+        "test_cases: [{name: one, input: Say it., expected_tools: [poll]}]\n",
+        encoding="utf-8",
+    )
+
+    def call_it(request: ServerRequest) -> str | Reply:
+        if request.body["messages"][-1]["role"] == "tool":
+            return "It was said."
+        return Reply(tool_calls=(ToolCall(id="c1", name="poll", arguments="{}"),))
+
+    server.reply("chat", call_it)
+    done = subprocess.run(
+        [sys.executable, "-m", "holodeck", *words, "--json"],
+        cwd=tmp_path,
+        env={**os.environ, "OPENAI_API_KEY": "secret", "PYTHONPATH": os.pathsep.join(sys.path)},
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "It was said." in json.dumps(json.loads(done.stdout))
+    for means in ("print", "descriptor", "subprocess"):
+        assert f"by {means}\n" in done.stderr
+
+
 def write_keyless(folder: Path, provider: str, server: str) -> None:
     """Write an agent with a test case, in whose file no key stands."""
     (folder / "agent.yaml").write_text(

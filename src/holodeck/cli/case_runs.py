@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import typer
+
 from holodeck.cli.agents import with_what_is_left
 from holodeck.cli.case_lines import case_line
+from holodeck.cli.interrupts import INTERRUPTED
 from holodeck.cli.on_demand import built_for, open_indexes, tell_of_indexes
 from holodeck.cli.output import say
 from holodeck.cli.progress import show_progress
 from holodeck.cli.session import Session
 from holodeck.cli.work import carry_out
 from holodeck.errors import CostLimitError
+from holodeck.lib.quantities import number_of
 
 if TYPE_CHECKING:
     from holodeck.config.loader import LoadedAgent
@@ -45,13 +49,40 @@ def run_variants(
     variants: Sequence[tuple[str, LoadedAgent]],
     cases: Sequence[Case],
     how: How,
+    on_cut: Callable[[Sequence[RunResult]], None],
 ) -> list[RunResult]:
-    """Run the cases on one variant after the other; each may cost what the others left."""
+    """Run the cases on one variant after the other; each may cost what the others left.
+
+    Args:
+        session: The command line.
+        variants: Label and agent of each.
+        cases: In the order of the results.
+        how: What the command line says of the runs.
+        on_cut: Given the runs so far where an interrupt comes after the end of any case.
+
+    Raises:
+        KeyboardInterrupt: There was an interrupt, and no case was done.
+        typer.Exit: There was one, and ``on_cut`` was called.
+    """
     runs: list[RunResult] = []
     spent = 0.0
+    was_cut = False
+
+    def tell_of_cut() -> bool:
+        nonlocal was_cut
+        was_cut = bool(runs or work.done)
+        if was_cut:
+            on_cut([*runs, work.cut_short()])
+        return was_cut
+
     for label, agent in variants:
         work = _Variant(session, with_what_is_left(agent, spent), label, cases, how)
-        runs.append(carry_out(work.run()))
+        try:
+            runs.append(carry_out(work.run(), last_words=tell_of_cut))
+        except KeyboardInterrupt:
+            if was_cut:
+                raise typer.Exit(INTERRUPTED) from None
+            raise
         spent += work.spent
     return runs
 
@@ -61,12 +92,14 @@ class _Variant:
 
     Attributes:
         spent: USD, for the indexes, the answers and the judge.
+        done: The cases that ended, by name.
     """
 
     def __init__(
         self, session: Session, loaded: LoadedAgent, label: str, cases: Sequence[Case], how: How
     ) -> None:
         self.spent = 0.0
+        self.done: dict[str, CaseResult] = {}
         self._session = session
         self._loaded = loaded
         self._label = label
@@ -80,7 +113,8 @@ class _Variant:
             try:
                 agent, judge = await self._opened(stack)
             except CostLimitError as error:
-                return self._not_run(str(error))
+                self.spent = self._loaded.config.execution.max_cost or 0.0  # nothing is left
+                return self._stopped(str(error))
             run = await self._run_cases(agent, judge)
         self.spent += total([*run.spent, *run.judge_spent]).cost
         return run
@@ -113,6 +147,8 @@ class _Variant:
         from holodeck.lib.test_runner.executor import run_cases
 
         def tell(case: CaseResult) -> None:
+            if case.turns:
+                self.done[case.name] = case
             if not self._how.is_silent:
                 say(case_line(case))
 
@@ -128,14 +164,23 @@ class _Variant:
             max_cost=left.config.execution.max_cost,
         )
 
-    def _not_run(self, why: str) -> RunResult:
-        """Return the run whose index took what there was: nothing is left for anybody."""
+    def cut_short(self) -> RunResult:
+        """Return the run as far as it came when it was interrupted."""
+        left = len(self._cases) - len(self.done)
+        return self._stopped(
+            f"interrupted: {left} of {number_of(len(self._cases), 'test cases')} did not end, and "
+            "nothing is said of them"
+        )
+
+    def _stopped(self, why: str) -> RunResult:
+        """Return the run that ended before its cases did."""
         from holodeck.lib.test_runner.scores import CaseResult, RunResult
 
-        self.spent = self._loaded.config.execution.max_cost or 0.0
         return RunResult(
             agent=self._loaded.config.name,
-            cases=tuple(CaseResult(name=case.name) for case in self._cases),
+            cases=tuple(
+                self.done.get(case.name, CaseResult(name=case.name)) for case in self._cases
+            ),
             variant=self._label,
             stopped=why,
         )

@@ -23,7 +23,9 @@ __all__ = [
     "end_process",
     "error_document",
     "handled_by",
+    "leave",
     "raise_interrupts",
+    "results_at",
 ]
 
 INTERRUPTED = 130
@@ -31,6 +33,7 @@ MESSAGE = (
     "interrupted; an index that was there is as it was, and what was paid for it is kept for the "
     "next run"
 )
+_results = 1  # the descriptor of results
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 Handler = Callable[[int, FrameType | None], Any]
@@ -54,9 +57,14 @@ def end_process(number: int = 0, frame: FrameType | None = None) -> NoReturn:
     Nothing of an index is ever half, locks end with their process, and so does a build's child.
     """
     if asks_for_json(sys.argv[1:]):
-        _write(1, json.dumps(error_document("Interrupted", MESSAGE), indent=2))
+        _write(_results, json.dumps(error_document("Interrupted", MESSAGE), indent=2))
     else:
         _write(2, f"error: {MESSAGE}")
+    leave()
+
+
+def leave() -> NoReturn:
+    """End the process, which has said that it was interrupted."""
     os._exit(INTERRUPTED)
 
 
@@ -97,6 +105,17 @@ def handled_by(handler: Handler, *numbers: signal.Signals) -> Iterator[None]:
     finally:
         for number, old in before.items():
             signal.signal(number, old)
+
+
+@contextmanager
+def results_at(descriptor: int) -> Iterator[None]:
+    """Print the document of an interruption to this descriptor meanwhile."""
+    global _results  # a signal may come at any moment: it is handed nothing
+    before, _results = _results, descriptor
+    try:
+        yield
+    finally:
+        _results = before
 
 
 @contextmanager

@@ -13,6 +13,7 @@ from typing import Any, TextIO
 import typer
 
 from holodeck.cli.fit import Fitter, fitted, width_of
+from holodeck.cli.interrupts import results_at
 from holodeck.errors import HolodeckError
 
 __all__ = [
@@ -50,17 +51,52 @@ _guarded: TextIO | None = None
 def guarded_results() -> Iterator[None]:
     """Keep stdout for results: what code of others prints meanwhile goes to stderr.
 
-    Not while a terminal is read, whose line is edited only where stdout is its screen.
+    So does what their subprocesses print, and libraries that write to the descriptor. Not while a
+    terminal is read, whose line is edited only where stdout is its screen.
     """
     global _guarded  # there is one stdout
     if _guarded is not None:
         yield
         return
-    _guarded, sys.stdout = sys.stdout, sys.stderr
+    stdout, sys.stdout = sys.stdout, sys.stderr
+    with _descriptor_kept(stdout) as _guarded:
+        try:
+            yield
+        finally:
+            _guarded, sys.stdout = None, stdout
+
+
+@contextmanager
+def _descriptor_kept(stdout: TextIO) -> Iterator[TextIO]:
+    """Yield a stream to where stdout leads, which its descriptor does not lead to meanwhile."""
+    if not _are_the_process_own(stdout, sys.stderr):
+        yield stdout
+        return
+    stdout.flush()
+    kept = os.dup(1)
+    os.dup2(2, 1)
     try:
-        yield
+        with (
+            results_at(kept),
+            open(
+                kept, "w", encoding=stdout.encoding, errors=stdout.errors, closefd=False
+            ) as stream,
+        ):
+            yield stream
     finally:
-        _guarded, sys.stdout = None, _guarded
+        os.dup2(kept, 1)
+        os.close(kept)
+
+
+def _are_the_process_own(stdout: TextIO | None, stderr: TextIO | None) -> bool:
+    try:
+        return (
+            stdout is not None
+            and stderr is not None
+            and (stdout.fileno(), stderr.fileno()) == (1, 2)
+        )
+    except (OSError, ValueError):  # a test may have put something simpler in its place
+        return False
 
 
 def _results() -> TextIO:

@@ -86,8 +86,13 @@ def test(
     how = How(
         parallel=parallel, force=force, no_index=no_index, is_silent=session.is_quiet or as_json
     )
+
+    def report_cut(runs: Sequence[RunResult]) -> None:
+        _show(runs, as_json=as_json)
+        _write_down(runs, writers)
+
     with guarded_results():
-        runs = run_variants(session, variants, cases, how)
+        runs = run_variants(session, variants, cases, how, report_cut)
     _show(runs, as_json=as_json)  # seen also when it cannot be written down
     code = max(_write_down(runs, writers), *map(_exit_code, runs))
     if code:

@@ -119,6 +119,21 @@ def test_an_interrupted_process_says_so_in_one_line(
     assert done.stdout == (b"cleaned\n" if place == "work" else b"")
 
 
+@pytest.mark.parametrize("place", ["work", "a thread that does not end"])
+def test_last_words_are_said_once_and_stand_alone(place: str, tmp_path: Path) -> None:
+    """Whether the work cleans up in time or not; nothing else is printed by then."""
+    code = KILL + PLACES[place].replace("SIGNAL", str(int(signal.SIGINT)))
+    words = "last_words=lambda: bool(os.write(2, b'so far'))"
+    code = code.replace("carry_out(wait())", f"carry_out(wait(), {words})")
+    code = code.replace("import asyncio", "import asyncio, sys", 1)
+
+    done = run(code, "validate", cwd=tmp_path)
+
+    assert done.returncode == 130
+    said = b"so far" if place != "work" else b"so far" + SAID
+    assert done.stderr == said
+
+
 def test_an_interruption_is_a_document_too(tmp_path: Path) -> None:
     """A program that asked for JSON gets it, whenever the signal comes."""
     code = KILL + PLACES["import"].replace("SIGNAL", str(int(signal.SIGINT)))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
-from holodeck.errors import CostLimitError, HolodeckError
+from holodeck.errors import CostLimitError, HolodeckError, NotInitializedError
 from holodeck.lib.test_runner.problems import problems_in
 from holodeck.lib.test_runner.turns import ToolUse
 
@@ -52,6 +52,7 @@ class AgentTool(ABC):
 
         Raises:
             CostLimitError: A model that it asks would pass the cap of whoever calls.
+            NotInitializedError: Nobody has opened the index that it searches.
         """
         try:
             given = read_arguments(arguments)
@@ -70,6 +71,8 @@ class AgentTool(ABC):
             why = "its work was cancelled"  # by itself: nobody cancelled the turn
         except CostLimitError:
             raise  # not of this tool: nothing more may be asked
+        except NotInitializedError:
+            raise  # the fault of who wrote the program: no model could mend it
         except HolodeckError as error:
             why = str(error)
         except Exception as error:  # noqa: BLE001  # a function is its author's code: the model and the transcript get its error

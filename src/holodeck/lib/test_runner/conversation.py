@@ -44,6 +44,7 @@ class Conversation(ABC):
 
         Raises:
             EmptyQueryError: There is no question.
+            NotInitializedError: The index of a tool that is called was not opened.
             ProviderError: The agent's model could not be made to answer.
         """
         began = time.monotonic()

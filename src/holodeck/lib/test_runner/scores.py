@@ -15,7 +15,7 @@ __all__ = ["CaseResult", "RunResult", "Sample", "Score", "TurnResult", "Verdict"
 
 Verdict = Literal["passed", "failed", "error", "unjudged", "reported", "not run"]
 """``error``: the agent gave no answer; ``unjudged``: a judge failed; ``reported``: nothing had a
-threshold; ``not run``: the cost cap came first."""
+threshold; ``not run``: the cost cap or an interrupt came first."""
 
 _GRAVEST: tuple[Verdict, ...] = ("not run", "error", "unjudged", "failed", "passed", "reported")
 

@@ -8,7 +8,13 @@ from collections.abc import AsyncIterator, Callable
 import pytest
 
 from holodeck.config.loader import LoadedAgent
-from holodeck.errors import ContentFilterError, EmptyQueryError, ProviderError, RateLimitError
+from holodeck.errors import (
+    ContentFilterError,
+    EmptyQueryError,
+    NotInitializedError,
+    ProviderError,
+    RateLimitError,
+)
 from holodeck.lib.contracts import ToolCall
 from holodeck.lib.spending import total
 from holodeck.lib.test_runner.agent_factory import Agent, create_agent
@@ -204,14 +210,16 @@ async def test_a_cancelled_turn_leaves_the_conversation_usable(
     assert (await conversation.ask("Hello?")).text == "Hello."
 
 
-async def test_a_search_before_the_index_is_built_fails_in_words(
+async def test_a_search_before_the_index_is_open_is_an_error(
     agent: Agent, server: ModelServer
 ) -> None:
-    """A tool that cannot answer says why, to the model and in the turn."""
+    """It is the program's fault: no model is told, and the conversation is as it was."""
     server.replay([call("knowledge", query="Who?"), "I cannot look."], "chat")
-    turn = await agent.conversation().ask("Who?")
-    assert turn.tool_uses[0].failed
-    assert "initialize" in turn.tool_uses[0].text
+    conversation = agent.conversation()
+    with pytest.raises(NotInitializedError, match=r"call initialize\(\)"):
+        await conversation.ask("Who?")
+    assert server.counts["chat"].calls == 1
+    assert conversation.turns == []
 
 
 async def test_an_empty_question_is_refused(agent: Agent, server: ModelServer) -> None:
