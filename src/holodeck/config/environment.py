@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Mapping
 from io import StringIO
 from pathlib import Path
 
-from dotenv import dotenv_values
+from dotenv.parser import parse_stream
 
 from holodeck.config.files import read_text
 from holodeck.errors import ConfigError
 
 __all__ = ["VariableError", "expand", "read_environment", "variables_in"]
+
+logger = logging.getLogger(__name__)
 
 _VARIABLE = re.compile(r"(?P<escape>\$\$\{)|\$\{(?P<inside>[^}]*)(?P<end>\}?)")
 _INSIDE = re.compile(r"(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?::-(?P<default>.*))?", re.DOTALL)
@@ -26,6 +29,8 @@ def read_environment(folder: Path, process: Mapping[str, str]) -> dict[str, str]
     """Return the variables of ``folder/.env`` and of the process, whose own win.
 
     The values of ``.env`` are taken as they are written; ``${...}`` inside one is not replaced.
+    Lines that give no value are left out, with one warning that names them and says nothing of
+    what stands there, since it may be a key.
 
     Raises:
         ConfigError: There is a ``.env`` and it cannot be read.
@@ -35,8 +40,17 @@ def read_environment(folder: Path, process: Mapping[str, str]) -> dict[str, str]
         return dict(process)
     if file.is_dir():
         raise ConfigError("is a folder, where a file of variables is expected", file=file)
-    found = dotenv_values(stream=StringIO(read_text(file)), interpolate=False)
-    return {name: value for name, value in found.items() if value is not None} | dict(process)
+    found = list(parse_stream(StringIO(read_text(file))))
+    broken = [str(binding.original.line) for binding in found if binding.error]
+    if broken:
+        logger.warning(
+            "%s: what begins in line %s is not NAME=value and is left out: mend it (quotes that "
+            "are not closed?), or put a # before it",
+            file,
+            ", ".join(broken),
+        )
+    named = {each.key: each.value for each in found if each.key and each.value is not None}
+    return named | dict(process)
 
 
 def variables_in(text: str) -> tuple[str, ...]:

@@ -108,14 +108,16 @@ class LoadedAgent:
             wait_for_builder: Wait while another process builds the index, or fail at once.
         """
         runtime = load_object("holodeck.tools.vectorstore_tool:VectorStoreTool")
+        config = self.tool_config(name)
         return runtime(
-            self.tool_config(name),
+            config,
             base_dir=str(self.base_dir),
             execution_config=self.config.execution,
             agent_model=self.config.model,
             environ=self.environment,
             on_progress=on_progress,
             wait_for_builder=wait_for_builder,
+            placed=partial(self.placed, tool_name=config.name),
         )
 
     def costing_at_most(self, dollars: float) -> LoadedAgent:
@@ -217,10 +219,10 @@ class LoadedAgent:
     def placed(self, error: ConfigError, tool_name: str) -> ConfigError:
         """Return an error of a tool, whose field is counted from the tool, with file and line.
 
-        A field that begins with ``model`` is the agent's own.
+        A field that begins with ``model`` or ``execution`` is the agent's own.
         """
         parts = field_path(error.field or "")
-        if parts[:1] != ("model",):
+        if parts[:1] not in (("model",), ("execution",)):
             parts = ("tools", self._numbers[tool_name], *parts)
         return self.error(error.message, parts, type(error))
 

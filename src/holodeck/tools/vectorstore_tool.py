@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from holodeck.errors import ConfigError, NotInitializedError
@@ -43,6 +44,7 @@ class VectorStoreTool:
         in_process: Build in this process instead of a child; for tests whose models are objects.
         on_progress: Told how far a build is.
         wait_for_builder: Wait while another process builds the index instead of failing at once.
+        placed: Says where in its file a setting stands that an error blames.
 
     Example:
         >>> tool = VectorStoreTool(config)              # doctest: +SKIP
@@ -62,8 +64,10 @@ class VectorStoreTool:
         in_process: bool = False,
         on_progress: ProgressListener | None = None,
         wait_for_builder: bool = True,
+        placed: Callable[[ConfigError], ConfigError] | None = None,
     ) -> None:
         self.config = config
+        self._placed = placed
         self._agent_model = agent_model
         self._engine: SearchEngine = engine_class(config.engine)(  # type: ignore[call-arg]  # every engine takes these; the contract test proves it
             config,
@@ -126,7 +130,18 @@ class VectorStoreTool:
                     f"its configuration says {configured!r}: leave provider_type out, or change "
                     "the configuration"
                 )
-        await self._engine.initialize(force_reindex=force_ingest, retry_failed=retry_failed)
+        with self._placing():
+            await self._engine.initialize(force_reindex=force_ingest, retry_failed=retry_failed)
+
+    @contextmanager
+    def _placing(self) -> Iterator[None]:
+        """Say where in the file a setting stands that turns out to be wrong."""
+        try:
+            yield
+        except ConfigError as error:
+            if self._placed is None or error.file is not None or error.field is None:
+                raise
+            raise self._placed(error) from error
 
     async def estimate(
         self, force_ingest: bool = False, *, retry_failed: RetryFailed = False
@@ -136,7 +151,10 @@ class VectorStoreTool:
         Raises:
             SourceNotFoundError: Also a ``FileNotFoundError``.
         """
-        return await self._engine.estimate(force_reindex=force_ingest, retry_failed=retry_failed)
+        with self._placing():
+            return await self._engine.estimate(
+                force_reindex=force_ingest, retry_failed=retry_failed
+            )
 
     async def open_existing(self) -> None:
         """Open the index that is there, stale or not; nothing is built.

@@ -183,6 +183,21 @@ def test_a_file_in_another_encoding_names_the_line(tmp_path: Path) -> None:
     assert load_agent(file, environ={}).config.name == "삼성 🚀"
 
 
+def test_broken_lines_of_an_env_file_are_named_once(
+    write_agent: WriteAgent, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The file and its lines are told, never what stands there; the other lines count."""
+    (tmp_path / ".env").write_text(
+        "A=1\nsk-CANARY-3 here\n=CANARY-4\nexport B=2\nexport C\nD=3\n", encoding="utf-8"
+    )
+    environment = load_agent(write_agent(HEAD), environ={}).environment
+
+    assert environment == {"A": "1", "B": "2", "D": "3"}
+    assert len(caplog.records) == 1
+    assert f"{tmp_path / '.env'}: what begins in line 2, 3 is not NAME=value" in caplog.text
+    assert "CANARY" not in caplog.text
+
+
 def test_an_env_file_that_cannot_be_read_is_named(write_agent: WriteAgent, tmp_path: Path) -> None:
     """Variables are not lost in silence."""
     file = write_agent(HEAD)
@@ -291,3 +306,22 @@ def test_an_error_of_a_tool_is_placed_in_the_file(write_agent: WriteAgent) -> No
         "tools[1].graphrag.search_model.api_key",
     )
     assert (agents.line, agents.field) == (2, "model.api_key")
+
+
+async def test_what_a_build_finds_wrong_is_placed_in_the_file(
+    write_agent: WriteAgent, tmp_path: Path
+) -> None:
+    """A field that no file of records has is blamed on its line, from Python too."""
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "a.csv").write_text("name,text\n1,a lamp\n", encoding="utf-8")
+    file = write_agent(
+        "name: a\nmodel: {provider: embedded}\ntools:\n"
+        "  - name: k\n    source: docs\n    vector_field: text\n    id_field: sku\n"
+    )
+    tool = load_agent(file, environ={}).tool()
+    with pytest.raises(ConfigError, match="has no field 'sku'; its fields are name, text") as told:
+        await tool.initialize()
+    await tool.close()
+
+    assert (told.value.file, told.value.line) == (file, 7)
+    assert told.value.field == "tools[0].id_field"

@@ -21,7 +21,7 @@ row names.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 __all__ = ["READERS", "READERS_VERSION", "Reader"]
 
@@ -36,15 +36,17 @@ class Reader(NamedTuple):
         function: ``module:function``.
         extra: The extra that brings the packages it needs.
         has_records: Whether a file of the type is a list of records, whose fields YAML may name.
+        heeds: The setting of reading that counts for it and not for every type.
     """
 
     function: str
     extra: str | None = None
     has_records: bool = False
+    heeds: Literal["delimiter", "record_path"] | None = None
 
 
 _TEXT = Reader("holodeck.lib.readers.text:read")
-_TABLE = Reader("holodeck.lib.readers.tables:read", has_records=True)
+_TABLE = Reader("holodeck.lib.readers.tables:read", has_records=True, heeds="delimiter")
 _HTML = Reader("holodeck.lib.readers.html:read", extra="documents")
 _JSON_LINES = Reader("holodeck.lib.readers.json_records:read_lines", has_records=True)
 
@@ -53,7 +55,9 @@ READERS: dict[str, Reader] = {
     ".docx": Reader("holodeck.lib.readers.docx:read"),
     ".htm": _HTML,
     ".html": _HTML,
-    ".json": Reader("holodeck.lib.readers.json_records:read", has_records=True),
+    ".json": Reader(
+        "holodeck.lib.readers.json_records:read", has_records=True, heeds="record_path"
+    ),
     ".jsonl": _JSON_LINES,
     ".log": _TEXT,
     ".markdown": _TEXT,

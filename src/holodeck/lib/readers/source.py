@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from holodeck.lib.imports import load_object
 from holodeck.lib.readers import READERS, Reader
 from holodeck.lib.readers.content_hashes import ContentHashes
 from holodeck.lib.readers.options import ReadOptions
-from holodeck.lib.readers.survey import survey
+from holodeck.lib.readers.survey import Survey, survey
 from holodeck.lib.readers.time_limit import run_within, too_slow
 from holodeck.lib.readers.walk import FoundFile
 
@@ -77,25 +77,34 @@ def read_source(
     Raises:
         SourceNotFoundError: There is nothing at ``root``.
         ReadError: ``options.strict``, and files were skipped; the message lists them all.
+        ConfigError: No file has the fields that YAML names.
     """
     # The hash comes first: a file that changes in between then differs from it at the next run.
     surveyed = survey(root, options, readers=readers, hashes=hashes)
     skipped = list(surveyed.skipped)
     documents: list[Document] = []
     files: list[str] = []
+    unlike: list[ConfigError] = []
     for found, reader in surveyed.readable:
         try:
             documents += _read_file(found, reader, options)
             files.append(found.path)
         except ReadError as error:
             skipped.append(SkippedFile(path=found.path, reason=str(error)))
+        except ConfigError as error:
+            unlike.append(error)
+            skipped.append(
+                SkippedFile(path=found.path, reason=error.message.removeprefix(f"{found.path} "))
+            )
+    if unlike and not files:
+        raise unlike[0]  # a slip in the setting, not a file of another kind
     skipped.sort()
     if options.strict and skipped:
         raise ReadError(_strict_message(root, skipped))
     return SourceReading(
         documents=tuple(documents),
         skipped=tuple(skipped),
-        notes=tuple(_notes(documents)),
+        notes=(*_unheeded(surveyed, options, readers), *_notes(documents)),
         files=tuple(files),
         source_hash=surveyed.source_hash,
     )
@@ -122,6 +131,17 @@ def _read_file(found: FoundFile, reader: Reader, options: ReadOptions) -> Sequen
     if not documents:
         raise ReadError("no text")
     return documents
+
+
+def _unheeded(
+    surveyed: Survey, options: ReadOptions, readers: Mapping[str, Reader]
+) -> Iterator[str]:
+    """Yield which settings of reading count for no file of the source."""
+    heeded = {reader.heeds for _, reader in surveyed.readable}
+    for setting in ("delimiter", "record_path"):
+        if getattr(options, setting) is not None and setting not in heeded:
+            types = " or ".join(e for e, reader in readers.items() if reader.heeds == setting)
+            yield f"{setting} has no effect: there is no {types} file in the source"
 
 
 def _notes(documents: Iterable[Document]) -> list[str]:

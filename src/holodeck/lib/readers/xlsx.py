@@ -101,6 +101,8 @@ def _sheet_documents(rows: Sequence[list[str]], path: str, options: ReadOptions)
 
 
 def _rows(sheet: Any) -> Iterator[list[str]]:  # Any: openpyxl has no types
+    # What a file says of its size is often wrong, and every row would be filled up to its width.
+    sheet.reset_dimensions()
     for row in sheet.iter_rows(values_only=True):
         cells = [_text(cell) for cell in row]
         if any(cells):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, AsyncExitStack
+from functools import partial
 from typing import TYPE_CHECKING
 
 from holodeck.errors import ConfigError
@@ -165,6 +166,7 @@ def create_agent(
             in_process=in_process,
             on_progress=on_progress,
             wait_for_builder=wait_for_builder,
+            placed=partial(loaded.placed, tool_name=tool.name),
         )
         tools.append(SearchFunction(runtime, timeout=config.execution.tool_timeout))
     return Agent(loaded, tools, own)

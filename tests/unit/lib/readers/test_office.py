@@ -65,6 +65,21 @@ def test_a_row_of_a_sheet_is_a_record(tmp_path: Path, make_xlsx: Any) -> None:
     ]
 
 
+def test_a_cell_far_away_is_one_cell(tmp_path: Path) -> None:
+    """The rows and columns before it are not filled up: they may be a million by 16,384."""
+    from openpyxl import Workbook
+
+    book = Workbook()
+    for row in (["name", "works"], ["Ann", "Orion"]):
+        book.active.append(row)
+    book.active["XFD1048576"] = "far"
+    book.save(tmp_path / "a.xlsx")
+
+    documents = xlsx.read(tmp_path / "a.xlsx", "a.xlsx", OPTIONS)
+
+    assert [each.text for each in documents] == ["name: Ann\nworks: Orion", "column 16384: far"]
+
+
 def test_formulas_never_calculated_are_counted(tmp_path: Path, make_xlsx: Any) -> None:
     """A program may write formulas without their values: the note says how many, and what to do."""
     rows = [["name", "sum"], ["Ann", "=1+1"], ["Bob", "=2+2"]]

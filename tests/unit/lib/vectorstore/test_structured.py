@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from holodeck.errors import ConfigError
+from holodeck.errors import ConfigError, ReadError
+from holodeck.lib.contracts import IndexStatus
 from holodeck.lib.results import SearchResult
 from holodeck.models.tool import VectorstoreTool
 from holodeck.testing import FixedResources, WordEmbedder
@@ -40,6 +41,16 @@ async def ask(folder: Path, question: str, **settings: Any) -> tuple[SearchResul
     try:
         await made.initialize()
         return await made.retrieve(question), await made.search(question)
+    finally:
+        await made.close()
+
+
+async def indexed(folder: Path, **settings: Any) -> IndexStatus:
+    """Index, and return what the index says of itself."""
+    made = tool(folder, **settings)
+    try:
+        await made.initialize()
+        return made.status()
     finally:
         await made.close()
 
@@ -97,6 +108,37 @@ async def test_a_field_that_is_not_there_is_told_before_anything_is_embedded(
     with pytest.raises(ConfigError, match=r"p\.csv has no field 'text'; its fields are sku, name"):
         await made.initialize()
     await made.close()
+
+
+async def test_a_file_of_other_fields_costs_itself_alone(docs: Path) -> None:
+    """It is skipped with the fields that it has; in a strict source it is an error."""
+    (docs / "z.csv").write_text("word,number\nlamp,3\n", encoding="utf-8")
+    state = await indexed(docs.parent, **FIELDS)
+
+    assert state.skipped["z.csv"].startswith("has no field 'name'")
+    assert "its fields are word, number" in state.skipped["z.csv"]
+    with pytest.raises(ReadError, match=r"z\.csv"):
+        await indexed(docs.parent, strict=True, **FIELDS)
+
+
+@pytest.mark.parametrize(
+    ("setting", "value", "types"),
+    [("record_path", "a", ".json"), ("delimiter", ";", ".csv or .tsv")],
+)
+async def test_a_setting_that_no_file_heeds_is_said(
+    setting: str, value: str, types: str, tmp_path: Path
+) -> None:
+    """It counts once a file of that type is there."""
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "a.txt").write_text("a lamp", encoding="utf-8")
+    before = await indexed(tmp_path, **{setting: value})
+    (tmp_path / "docs" / "b.json").write_text('{"a": ["a lamp"]}', encoding="utf-8")
+    (tmp_path / "docs" / "b.csv").write_text("name;text\n1;a lamp\n", encoding="utf-8")
+    after = await indexed(tmp_path, **{setting: value})
+
+    told = f"{setting} has no effect: there is no {types} file in the source"
+    assert told in before.warnings
+    assert told not in after.warnings
 
 
 async def test_records_are_found_where_the_path_says(tmp_path: Path) -> None:
