@@ -35,11 +35,11 @@ def estimate_lines(estimate: Estimate) -> Iterator[str]:
         texts = f", {number_of(_span(row.texts), 'texts')}" if row.texts.high else ""
         yield (
             f"  {row.step}: {number_of(_span(row.calls), 'calls')} of {row.model}{texts}, "
-            f"{_span(row.input_tokens)} tokens in{_answered(row.output_tokens)}"
+            f"{_sent(row.input_tokens)}{_answered(row.output_tokens)}"
         )
     yield (
         f"  together: {number_of(_span(estimate.calls), 'calls')}, "
-        f"{_span(estimate.input_tokens)} tokens in{_answered(estimate.output_tokens)}"
+        f"{_sent(estimate.input_tokens)}{_answered(estimate.output_tokens)}"
     )
     yield f"  cost: {said_cost(estimate)}"
 
@@ -133,6 +133,10 @@ def _unpriced(rows: Sequence[MeterRow]) -> str:
 def _span(span: Span) -> str:
     low, high = round(span.low), round(span.high)
     return f"{low:,}" if low == high else f"{low:,} to {high:,}"
+
+
+def _sent(tokens: Span) -> str:
+    return f"{number_of(_span(tokens), 'tokens')} in"
 
 
 def _answered(tokens: Span) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from holodeck.errors import ContextLengthError, ProviderError
 from holodeck.lib.contracts import ChatModel, ChatRequest, Message
@@ -12,7 +13,21 @@ from holodeck.lib.replies.fence import Fence
 from holodeck.lib.tokens import count_tokens
 from holodeck.models.llm import ModelSettings
 
-__all__ = ["Asker", "question_too_long"]
+__all__ = ["BREAKS_OFF", "Asker", "Said", "question_too_long"]
+
+BREAKS_OFF = (
+    "the answer breaks off: the model came to the end of the reply that it may give; raise "
+    "graphrag.search_model.max_tokens, or ask for less with graphrag.response_type"
+)
+"""A note on an answer that is not whole."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Said:
+    """A reply, and whether the model was cut short in it."""
+
+    text: str
+    is_cut: bool = False
 
 
 class Asker:
@@ -55,7 +70,7 @@ class Asker:
 
     async def ask(
         self, purpose: str, question: str, found: Mapping[str, str], **values: str
-    ) -> str:
+    ) -> Said:
         """Return the reply.
 
         Args:
@@ -85,7 +100,7 @@ class Asker:
                 f"reason {reply.finish_reason!r}); with 'length', raise max_tokens",
                 retryable=True,
             )
-        return reply.text
+        return Said(text=reply.text, is_cut=reply.finish_reason == "length")
 
     def _system(self, purpose: str, found: Mapping[str, str], values: Mapping[str, str]) -> str:
         ((place, text),) = found.items()

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from holodeck.errors import ContextLengthError, ProviderError, SearchError
 from holodeck.lib.contracts import Answer, ContextReport
-from holodeck.lib.graphrag.asking import Asker, question_too_long
+from holodeck.lib.graphrag.asking import BREAKS_OFF, Asker, Said, question_too_long
 from holodeck.lib.graphrag.causes import causes_of
 from holodeck.lib.graphrag.points import Chosen, Point, choose_points, points_in
 from holodeck.lib.graphrag.refusals import is_of_all
@@ -32,6 +32,7 @@ class _Part:
 
     points: Sequence[Point] = ()
     unusable: int = 0
+    is_cut: bool = False
     lost: str = ""
 
 
@@ -113,10 +114,10 @@ class MapReduce:
             {"context_data": report_batch(batch)},
             max_length=str(MAP.words),
         )
-        read = points_in(json_object(reply))
+        read = points_in(json_object(reply.text))
         if read is None:
             raise _UnreadableError("the reply was not the JSON that was asked for")
-        return _Part(points=read.points, unusable=read.unusable)
+        return _Part(points=read.points, unusable=read.unusable, is_cut=reply.is_cut)
 
     async def _reduce(self, points: Sequence[Point]) -> Answer:
         """Return the answer; from ever fewer points where they are too long for the model."""
@@ -125,13 +126,16 @@ class MapReduce:
         while True:
             chosen = choose_points(points, budget)
             try:
-                return Answer(text=await self._join(chosen.text), notes=tuple(_notes_on(chosen)))
+                said = await self._join(chosen.text)
             except ContextLengthError as error:
                 budget = min(budget, count_tokens(chosen.text)) // 2
                 if budget < LEAST_DATA:
                     raise question_too_long(error) from error
+            else:
+                notes = (*_notes_on(chosen), *([BREAKS_OFF] if said.is_cut else []))
+                return Answer(text=said.text, notes=notes)
 
-    async def _join(self, points: str) -> str:
+    async def _join(self, points: str) -> Said:
         return await self._asker.ask(
             "reduce",
             self._question,
@@ -149,6 +153,13 @@ def _map_notes(parts: Sequence[_Part], lost: Sequence[str]) -> Iterator[str]:
     if lost:
         yield (
             f"{len(lost)} of {len(parts)} batches of reports could not be read ({causes_of(lost)})"
+        )
+    cut = sum(part.is_cut for part in parts)
+    if cut:
+        yield (
+            f"the points from {cut} of {len(parts)} batches of reports break off, "
+            "and those that would have followed are missing: raise "
+            "graphrag.search_model.max_tokens"
         )
     unusable = sum(part.unusable for part in parts)
     if unusable:

@@ -81,7 +81,7 @@ async def _rate(asker: Asker, question: str, report: ContextReport) -> Rating:
             if not error.retryable:
                 break
             continue
-        value = number_in((json_object(reply) or {}).get("rating"), GREATEST_RATING)
+        value = number_in((json_object(reply.text) or {}).get("rating"), GREATEST_RATING)
         if value is not None:
             return Rating(value=value)
         failure = f"the reply held no rating from 0 to {GREATEST_RATING}"

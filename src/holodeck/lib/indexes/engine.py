@@ -265,7 +265,7 @@ class IndexEngine(SearchEngine, Generic[Record, Content]):
                 ``execution.search_timeout``.
         """
         opened = await self._current()
-        chosen = mode or self.default_mode
+        chosen = self.default_mode if mode is None else mode
         if chosen not in self.modes:
             raise ConfigError(
                 f"engine: {self.name} has no search mode {chosen!r}: use one of "

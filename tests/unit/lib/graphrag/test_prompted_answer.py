@@ -16,6 +16,7 @@ from holodeck.errors import (
     SearchError,
 )
 from holodeck.lib.contracts import AnswerContext, ChatReply, ChatRequest, ContextReport, Rating
+from holodeck.lib.graphrag.asking import BREAKS_OFF
 from holodeck.lib.graphrag.prompted_answer import NOTHING_RELEVANT, PromptedAnswerSteps
 from holodeck.lib.tokens import count_tokens
 from holodeck.models.llm import ModelSettings
@@ -421,3 +422,30 @@ async def test_half_a_character_in_a_reply_is_no_failure() -> None:
 
     assert answer.text == "done"
     assert "half \N{REPLACEMENT CHARACTER} of it" in chat.requests[1].messages[0].content
+
+
+async def test_an_answer_that_breaks_off_says_so() -> None:
+    """A reply that came to its greatest length is shown, with a note on how to have more."""
+    chat = ScriptedChat([ChatReply(text="It begins but", finish_reason="length"), "Whole."])
+    steps = answers(chat)
+    cut = await steps.answer_local("q", AnswerContext(text="c"))
+    whole = await steps.answer_local("q", AnswerContext(text="c"))
+
+    assert cut.text == "It begins but"
+    assert cut.notes == (BREAKS_OFF,)
+    assert whole.notes == ()
+
+
+async def test_points_and_a_joined_answer_that_break_off_are_noted() -> None:
+    """Points that would have followed are missing, so the answer says of how many batches."""
+    chat = ScriptedChat(
+        [
+            ChatReply(text=points(("a", 9)), finish_reason="length"),
+            ChatReply(text="It begins but", finish_reason="length"),
+        ]
+    )
+    answer = await answers(chat).answer_global("q", [report(0)])
+
+    assert answer.text == "It begins but"
+    assert "the points from 1 of 1 batches of reports break off" in answer.notes[0]
+    assert answer.notes[1:] == (BREAKS_OFF,)
