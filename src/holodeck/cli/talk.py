@@ -195,6 +195,8 @@ class Talk:
                 self._end_line()
                 if turn.stopped is not None:
                     say_error(turn.stopped)
+                for text in turn.notes:
+                    self._note(f"note: {text}")
                 for text in spent_lines(turn):
                     self._note(text)
                 self._note_prices(turn.spent)

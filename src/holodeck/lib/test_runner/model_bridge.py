@@ -64,6 +64,8 @@ class ModelBridge:
         self._price = price
         self._call_ids: set[str] = set()
         self.meter = Meter()
+        self.is_cut = False
+        """Whether the last reply came to the end of what a reply may be."""
 
     def model(self) -> FunctionModel:
         """Return the model as pydantic-ai takes it."""
@@ -132,6 +134,7 @@ class ModelBridge:
             usage=used(request, reply),
             price=self._price,
         )
+        self.is_cut = reply.finish_reason == "length"
         if not reply.text.strip() and not reply.tool_calls:
             raise ProviderError(
                 f"model {self._chat.name!r} gave no answer (finish reason "

@@ -56,6 +56,7 @@ class Turn:
         tool_uses: In the order of their results.
         agent_spent: What was asked of the agent's own model.
         stopped: Why the turn ended before the agent was done; ``None``: it was.
+        notes: What a reader of the answer should know.
         seconds: Wall time.
     """
 
@@ -64,6 +65,7 @@ class Turn:
     tool_uses: Sequence[ToolUse] = ()
     agent_spent: Sequence[MeterRow] = ()
     stopped: str | None = None
+    notes: Sequence[str] = ()
     seconds: float = 0.0
 
     @property
@@ -127,6 +129,7 @@ def turn_as_json(turn: Turn) -> dict[str, Any]:  # Any: JSON
         "question": turn.question,
         "text": turn.text,
         "stopped": turn.stopped,
+        "notes": list(turn.notes),
         "tool_uses": [
             {
                 "name": use.name,

@@ -18,7 +18,13 @@ from holodeck.errors import (
 from holodeck.lib.contracts import ToolCall
 from holodeck.lib.spending import total
 from holodeck.lib.test_runner.agent_factory import Agent, create_agent
-from holodeck.lib.test_runner.turns import TextPiece, ToolAnswered, ToolCalled, TurnDone
+from holodeck.lib.test_runner.turns import (
+    TextPiece,
+    ToolAnswered,
+    ToolCalled,
+    TurnDone,
+    turn_as_json,
+)
 from holodeck.testing import Fault, ModelServer, Reply
 
 
@@ -244,3 +250,15 @@ def test_a_graph_tool_says_what_each_mode_is_for(
     assert "global" in str(mode["anyOf"])
     assert "default 'local'" in mode["description"]
     assert "themes" in mode["description"]
+
+
+async def test_an_answer_that_breaks_off_is_noted(agent: Agent, server: ModelServer) -> None:
+    """The turn shows what there is and says that it is not whole; the next one is its own."""
+    server.replay([Reply(text="It begins but", finish_reason="length"), "Whole."], "chat")
+    conversation = agent.conversation()
+    cut, whole = [await conversation.ask(question) for question in ("Who?", "Who else?")]
+
+    assert (cut.text, cut.stopped) == ("It begins but", None)
+    assert [note.startswith("the answer breaks off") for note in cut.notes] == [True]
+    assert turn_as_json(cut)["notes"] == list(cut.notes)
+    assert whole.notes == ()
