@@ -16,9 +16,9 @@ What holds for every result, whatever the script of the text:
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import regex
 
@@ -26,9 +26,17 @@ from holodeck.errors import ConfigError
 from holodeck.lib.documents import Chunk, Document
 from holodeck.lib.tokens import encoding
 
-__all__ = ["CHUNKING_VERSION", "ChunkEnds", "Encode", "chunk_document"]
+__all__ = [
+    "CHUNKING_VERSION",
+    "ChunkEnds",
+    "Cut",
+    "Encode",
+    "chunk_document",
+    "chunks_at",
+    "find_cuts",
+]
 
-CHUNKING_VERSION: int = 3
+CHUNKING_VERSION: int = 4
 """Raised when the same text and settings give other chunks; part of every config hash."""
 
 ChunkEnds = Literal["sentences", "words"]
@@ -42,8 +50,9 @@ _LEAST_CHUNK_SIZE = 4
 _MOST_CHARACTERS = 100_000
 
 # A flag is a pair of letters of its own kind. Left to \X, each of a run of them is looked at with
-# all before it, to know which of a pair it is: twice the flags, four times the work.
-_GRAPHEME = regex.compile(r"[\U0001F1E6-\U0001F1FF]{2}|\X")
+# all before it, to know which of a pair it is: twice the flags, four times the work. What may
+# follow the last pair, as a mark, is left to it.
+_GRAPHEME = regex.compile(r"[\U0001F1E6-\U0001F1FF]{2}(?=[\U0001F1E6-\U0001F1FF])|\X")
 _SENTENCE_END = re.compile(r"""[.!?…]["'”’)\]]*\s+|[。！？；][”’」』）\s]*|\n\s*""")
 _WORD_END = re.compile(r"\s+")
 _HEADING = re.compile(r"[ ]{0,3}#{1,6}[ \t]+\S")
@@ -72,6 +81,46 @@ def chunk_document(
     Raises:
         ConfigError: The settings admit no progress.
     """
+    cuts = find_cuts(document.text, chunk_size, chunk_overlap, ends, encode=encode)
+    return chunks_at(document, cuts)
+
+
+class Cut(NamedTuple):
+    """A chunk as offsets into its document: it adds ``[new, end)`` and repeats ``[start, new)``."""
+
+    start: int
+    new: int
+    end: int
+    n_tokens: int
+
+
+def chunks_at(document: Document, cuts: Iterable[Cut]) -> list[Chunk]:
+    """Return the chunks of a document whose cuts are known."""
+    text, document_id = document.text, document.id
+    return [
+        Chunk(
+            document_id=document_id,
+            text=text[cut.start : cut.end],
+            n_tokens=cut.n_tokens,
+            overlap=cut.new - cut.start,
+        )
+        for cut in cuts
+    ]
+
+
+def find_cuts(
+    text: str,
+    chunk_size: int,
+    chunk_overlap: int,
+    ends: ChunkEnds = "sentences",
+    *,
+    encode: Encode | None = None,
+) -> list[Cut]:
+    """Return where a text is cut; arguments as for ``chunk_document``.
+
+    Raises:
+        ConfigError: The settings admit no progress.
+    """
     if chunk_size < _LEAST_CHUNK_SIZE:
         raise ConfigError(
             f"chunk_size ({chunk_size}) must be at least {_LEAST_CHUNK_SIZE}: a single character "
@@ -82,23 +131,14 @@ def chunk_document(
             f"chunk_overlap ({chunk_overlap}) must be at least 0 and smaller than chunk_size "
             f"({chunk_size}): lower the overlap or raise the size"
         )
-    text, document_id = document.text, document.id
     encode = encode or encoding().encode_ordinary
     cutter = _Cutter(text, chunk_size, chunk_overlap, encode, ends)
-    return [
-        Chunk(
-            document_id=document_id,
-            text=text[span.start : span.end],
-            n_tokens=len(span.tokens),
-            overlap=span.new - span.start,
-        )
-        for span in cutter.spans()
-    ]
+    return [Cut(span.start, span.new, span.end, len(span.tokens)) for span in cutter.spans()]
 
 
 @dataclass(frozen=True)
 class _Span:
-    """A chunk as offsets: it adds ``[new, end)`` and repeats ``[start, new)``."""
+    """A ``Cut`` with its tokens."""
 
     start: int
     new: int

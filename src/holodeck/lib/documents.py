@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 __all__ = ["OWN_FOLDER_MARK", "Chunk", "Document", "Place", "SkippedFile", "content_id"]
 
@@ -18,12 +19,9 @@ def content_id(*parts: str) -> str:
     The same parts give the same id on every machine and in every build; ``("ab", "c")`` and
     ``("a", "bc")`` differ.
     """
-    digest = hashlib.sha256()
-    for part in parts:
-        encoded = part.encode("utf-8", "surrogatepass")
-        digest.update(f"{len(encoded)}:".encode())
-        digest.update(encoded)
-    return digest.hexdigest()[:32]
+    encoded = [part.encode("utf-8", "surrogatepass") for part in parts]
+    content = b"".join(b"%d:%b" % (len(part), part) for part in encoded)
+    return hashlib.sha256(content).hexdigest()[:32]
 
 
 @dataclass(frozen=True, kw_only=True, order=True)
@@ -69,7 +67,7 @@ class Document:
     notes: tuple[str, ...] = ()
     record_id: str | None = None
 
-    @property
+    @cached_property
     def id(self) -> str:
         """The id of the text alone: a renamed or copied file keeps it."""
         return content_id(self.text)
@@ -92,7 +90,7 @@ class Chunk:
     n_tokens: int
     overlap: int = 0
 
-    @property
+    @cached_property
     def id(self) -> str:
         """The id of the text: equal runs of two documents are one text unit."""
         return content_id(self.text)

@@ -19,6 +19,7 @@ from holodeck.lib.tokens import count_tokens, encoding
 pytestmark = pytest.mark.unit
 
 FAMILY = "👨‍👩‍👧‍👦"
+FLAG = "🇩🇪"
 CHINESE = "范围内产生的二氧化碳排放量"
 ENGLISH = "Ada Lovelace leads Analytical Ltd. She wrote, in 1843, the first program.\n"
 
@@ -356,3 +357,16 @@ def test_words_may_be_all_that_is_kept_whole() -> None:
     assert any(not chunk.text.rstrip().endswith((".", "\n")) for chunk in by_words)
     assert len(by_words) <= len(by_sentences)
     assert joined(by_words) == text
+
+
+@pytest.mark.parametrize("mark", ["\u200d", "\u0301", "\u0903", "\u094d\u0915"])
+def test_a_mark_behind_flags_stays_with_the_last_of_them(mark: str) -> None:
+    """Two flags and what joins them are one character to a reader, wherever a chunk ends."""
+    text = f"{FLAG * 3}{mark}x " * 9
+    boundaries = cluster_boundaries(text)
+
+    for size in range(24, 40):
+        position = 0
+        for chunk in cut(text, size, 0):
+            position += len(chunk.text)
+            assert position in boundaries

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from holodeck.errors import ConfigError, IndexBusyError
-from holodeck.lib.chunking import ChunkEnds
+from holodeck.lib.chunking import CHUNKING_VERSION, ChunkEnds
 from holodeck.lib.contracts import (
     Estimate,
     EstimateRow,
@@ -33,6 +33,7 @@ from holodeck.lib.indexes.record import IndexRecord
 from holodeck.lib.indexes.settings import differ_in_texts_alone
 from holodeck.lib.indexes.space import check_space, free_bytes
 from holodeck.lib.indexes.state import SKIPPED_CHANGED, IndexState
+from holodeck.lib.indexes.step_memo import StepMemo
 from holodeck.lib.indexes.text_units import prepare
 from holodeck.lib.indexes.threads import to_its_end
 from holodeck.lib.indexes.time_budget import in_time
@@ -42,12 +43,15 @@ from holodeck.lib.readers.options import read_options
 from holodeck.lib.readers.source import read_source
 from holodeck.lib.resources import ResolvedTool, Resources
 from holodeck.lib.spending import summed
+from holodeck.lib.tokens import ENCODING_NAME
 from holodeck.models.config import ExecutionConfig
 
 __all__ = ["Indexer", "PaidModel"]
 
 logger = logging.getLogger(__name__)
 
+CUTS_FILE = "cuts.memo"
+"""Where the documents were cut, so that an update cuts only what changed."""
 _USUAL_WIDTH = 1536
 """Numbers in a vector, where no vector of the model was seen yet."""
 
@@ -85,6 +89,7 @@ class Indexer(IndexState[Record]):
         self._resources = resources
         self._listener = on_progress or (lambda progress: None)
         self._log: BuildLog | None = None
+        self._cuts = StepMemo()
         self._free_bytes = free_bytes
         self._keeper: Bookkeeper | None = None
         self._wait_seconds = (execution.index_timeout or WAIT_SECONDS) if wait_for_builder else 0.0
@@ -192,7 +197,7 @@ class Indexer(IndexState[Record]):
         if reason in (None, SKIPPED_CHANGED):
             return Estimate(reason=reason)
         corpus = replace(
-            await self._read(source, self._folder.new_generation()),
+            await self._read(source, self._folder.new_generation(), force),
             force=force,
             retry_failed=retry_failed,
             vector_width=self._indexed_width() or None,
@@ -253,7 +258,7 @@ class Indexer(IndexState[Record]):
         with keep_log(self._folder.logs_dir, generation, title, self._published_counts) as log:
             self._log = log
             async with in_time(self._execution.index_timeout, self._tool.name, self._folder.root):
-                read = await self._read(source, generation)
+                read = await self._read(source, generation, force)
                 corpus = replace(read, force=force, retry_failed=retry_failed)
                 self._check_space(corpus)
                 corpus = replace(corpus, held_in=await self._held_in(corpus, reason))
@@ -262,6 +267,7 @@ class Indexer(IndexState[Record]):
         self.built = True
         logger.info("indexed %s in %.1fs", self._published_counts(), time.monotonic() - started)
         self._hashes.save()
+        self._cuts.write(self._folder.root / CUTS_FILE)
         await to_its_end(self._folder.tidy)
         return record
 
@@ -316,11 +322,15 @@ class Indexer(IndexState[Record]):
         holds = await asyncio.to_thread(self.holds, record, corpus)
         return record.generation if holds else None
 
-    async def _read(self, source: Path, generation: str) -> Corpus:
+    async def _read(self, source: Path, generation: str, force: bool) -> Corpus:
         self._on_progress(Progress(step="read"))
+        about = f"{CHUNKING_VERSION} {ENCODING_NAME} {self.chunking}"
+        self._cuts = StepMemo(None if force else self._folder.root / CUTS_FILE, about)
         options = read_options(self._tool, self._execution)
         reading = await asyncio.to_thread(read_source, source, options, hashes=self._hashes)
-        prepared = await asyncio.to_thread(prepare, reading.documents, *self.chunking)
+        prepared = await asyncio.to_thread(
+            prepare, reading.documents, *self.chunking, memo=self._cuts
+        )
         for step, found in (("read", prepared.documents), ("chunk", prepared.text_units)):
             self._on_progress(Progress(step=step, done=len(found), total=len(found)))
         return Corpus(

@@ -5,11 +5,12 @@ Order is by content id everywhere; a path is an attribute of a source and decide
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from holodeck.lib.chunking import ChunkEnds, chunk_document
+from holodeck.lib.chunking import ChunkEnds, Cut, chunks_at, find_cuts
 from holodeck.lib.documents import Chunk, Document, Place
+from holodeck.lib.indexes.step_memo import StepMemo
 
 __all__ = ["PlacedRecord", "Prepared", "TextUnit", "prepare"]
 
@@ -61,8 +62,18 @@ def prepare(
     chunk_size: int,
     chunk_overlap: int,
     ends: ChunkEnds = "sentences",
+    *,
+    memo: StepMemo | None = None,
 ) -> Prepared:
-    """Cut the documents into text units; equal texts are one."""
+    """Cut the documents into text units; equal texts are one.
+
+    Args:
+        documents: In any order.
+        chunk_size: Most tokens of a text unit.
+        chunk_overlap: Most tokens that one repeats from the one before.
+        ends: Where they end, if they can.
+        memo: Where texts were cut by the same settings before.
+    """
     distinct: dict[str, Document] = {}
     records: dict[Place, PlacedRecord] = {}
     places: dict[str, set[Place]] = {}
@@ -76,11 +87,13 @@ def prepare(
                 id=document.record_id, metadata=document.metadata
             )
 
+    known = StepMemo() if memo is None else memo
     units: dict[str, Chunk] = {}
     units_of: dict[str, tuple[str, ...]] = {}
     unit_places: dict[str, set[Place]] = {}
     for document_id in sorted(distinct):
-        chunks = chunk_document(distinct[document_id], chunk_size, chunk_overlap, ends)
+        document = distinct[document_id]
+        chunks = chunks_at(document, _cuts(document, (chunk_size, chunk_overlap, ends), known))
         for chunk in chunks:
             units.setdefault(chunk.id, chunk)
             unit_places.setdefault(chunk.id, set()).update(places[document_id])
@@ -103,6 +116,17 @@ def prepare(
         units_of=units_of,
         records=records,
     )
+
+
+def _cuts(
+    document: Document, settings: tuple[int, int, ChunkEnds], memo: StepMemo
+) -> Iterator[Cut]:
+    key = f"cuts:{document.id}"
+    known = memo.get(key)
+    if known is None:
+        known = find_cuts(document.text, *settings)
+        memo.put(key, known)
+    return (Cut(*cut) for cut in known)
 
 
 def _place_key(place: Place) -> tuple[str, int, int]:

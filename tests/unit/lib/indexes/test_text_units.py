@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from holodeck.lib.documents import Document, Place
+from holodeck.lib.indexes.step_memo import StepMemo
 from holodeck.lib.indexes.text_units import prepare
 
 
@@ -35,3 +38,28 @@ def test_order_of_files_decides_nothing() -> None:
     documents = [document(f"{name}.txt", f"text of {name % 3}") for name in range(6)]
 
     assert prepare(documents, 100, 0) == prepare(documents[::-1], 100, 0)
+
+
+def test_texts_are_cut_where_they_were_cut_before(tmp_path: Path) -> None:
+    """What is remembered is what is found: equal results, also for a new text beside old ones."""
+    old = [document("a.txt", "one two three four five six " * 9), document("b.txt", "seven")]
+    new = [*old, document("c.txt", "eight nine ten eleven " * 9)]
+    memo = StepMemo(None, "8 2")
+    first = prepare(old, 8, 2, memo=memo)
+    memo.write(tmp_path / "cuts")
+
+    again = prepare(new, 8, 2, memo=StepMemo(tmp_path / "cuts", "8 2"))
+
+    assert first == prepare(old, 8, 2)
+    assert again == prepare(new, 8, 2)
+
+
+def test_a_text_that_is_remembered_is_not_cut_again() -> None:
+    """The cut that is known counts; a text that is not known by its content is cut."""
+    known, other = document("a.txt", "one two three"), document("b.txt", "one two four")
+    memo = StepMemo()
+    memo.put(f"cuts:{known.id}", [[0, 0, 3, 1]])
+
+    texts = {unit.text for unit in prepare([known, other], 8, 0, memo=memo).text_units}
+
+    assert texts == {"one", "one two four"}
