@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import count
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,13 +54,13 @@ class WordIndex:
     @classmethod
     def of(cls, texts: Iterable[str]) -> WordIndex:
         """Return the words of texts."""
-        terms: dict[str, int] = {}
+        terms: defaultdict[str, int] = defaultdict(count().__next__)  # term → its column
         columns: list[int] = []
         counts: list[int] = []
         sizes: list[int] = []
         for text in texts:
             bag = Counter(map(stem, text_terms(text)))
-            columns += [terms.setdefault(term, len(terms)) for term in bag]
+            columns += map(terms.__getitem__, bag)
             counts += bag.values()
             sizes.append(len(bag))
         listed = Texts.of(terms)
