@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from holodeck.lib.whole_text import well_formed, write_whole
+from holodeck.lib.whole_text import replacing, well_formed, write_whole
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ def test_a_file_survives_a_write_that_fails(tmp_path: Path) -> None:
     """Where there is no room for the new text beside it, the old one is as it was."""
     file = tmp_path / "report.json"
     write_whole(file, "first \ud83d")
-    (tmp_path / f".report.json.{os.getpid()}.tmp").mkdir()
+    (tmp_path / f"report.json.{os.getpid()}.tmp").mkdir()
     with pytest.raises(OSError, match="report"):
         write_whole(file, "second")
     assert file.read_text("utf-8") == "first \ufffd"
@@ -44,3 +44,17 @@ def test_a_link_stays_a_link_and_a_mode_a_mode(tmp_path: Path) -> None:
     assert link.is_symlink()
     assert file.read_text("utf-8") == "new"
     assert file.stat().st_mode & 0o777 == 0o640
+
+
+def test_a_file_is_replaced_whole_or_not_at_all(tmp_path: Path) -> None:
+    """Who is interrupted in writing leaves the file of before, and nothing beside it."""
+    file = tmp_path / "a"
+    with replacing(file) as staged:
+        staged.write_text("old", encoding="utf-8")
+    with pytest.raises(RuntimeError, match="in the middle"), replacing(file) as staged:
+        staged.write_text("half", encoding="utf-8")
+        assert file.read_text(encoding="utf-8") == "old"
+        raise RuntimeError("in the middle")
+
+    assert file.read_text(encoding="utf-8") == "old"
+    assert list(tmp_path.iterdir()) == [file]

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit, urlunsplit
 from holodeck.lib.graphrag.storage import GraphRAGStorage, IndexMetadata
 from holodeck.lib.graphrag.values import LOCAL, MAP, REDUCE
 from holodeck.lib.resources import ResolvedTool
+from holodeck.lib.whole_text import write_whole
 from holodeck.models.llm import ModelSettings
 
 __all__ = ["SETTINGS_FILE", "write_settings_file"]
@@ -53,10 +54,7 @@ def write_settings_file(
         "global_search": {"map_max_length": MAP.words, "reduce_max_length": REDUCE.words},
     }
     text = json.dumps(content, indent=2, ensure_ascii=False)
-    path = storage.storage_dir / SETTINGS_FILE
-    staged = path.with_name(f"{SETTINGS_FILE}.tmp")
-    staged.write_text(text + "\n", encoding="utf-8")
-    staged.replace(path)
+    write_whole(storage.storage_dir / SETTINGS_FILE, f"{text}\n")
 
 
 def _model(settings: ModelSettings) -> dict[str, Any]:

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holodeck.lib.indexes.checked_arrays import BLOCK, Arrays, CheckedArrays
+from holodeck.lib.whole_text import replacing
 
 __all__ = ["Arrays", "map_arrays", "open_arrays", "write_arrays"]
 
@@ -53,22 +54,17 @@ def write_arrays(path: Path, arrays: Arrays, about: Mapping[str, str]) -> None:
     """
     header, entries = _header(arrays, about)
     path.parent.mkdir(parents=True, exist_ok=True)
-    staged = path.with_name(f"{path.name}.{os.getpid()}.tmp")
-    try:
-        with staged.open("wb") as stream:
-            stream.write(_MARK + len(header).to_bytes(8, "little"))
-            stream.write(zlib.crc32(header).to_bytes(4, "little") + header)
-            checksums: list[int] = []
-            for name, entry in entries.items():
-                stream.write(b"\0" * (entry.start - stream.tell()))
-                for part in _parts(_bytes(arrays[name])):
-                    checksums.append(zlib.crc32(part))
-                    stream.write(part)
-            table = np.array(checksums, dtype=_CHECKSUM).tobytes()
-            stream.write(table + zlib.crc32(table).to_bytes(4, "little"))
-        staged.replace(path)
-    finally:
-        staged.unlink(missing_ok=True)
+    with replacing(path) as staged, staged.open("wb") as stream:
+        stream.write(_MARK + len(header).to_bytes(8, "little"))
+        stream.write(zlib.crc32(header).to_bytes(4, "little") + header)
+        checksums: list[int] = []
+        for name, entry in entries.items():
+            stream.write(b"\0" * (entry.start - stream.tell()))
+            for part in _parts(_bytes(arrays[name])):
+                checksums.append(zlib.crc32(part))
+                stream.write(part)
+        table = np.array(checksums, dtype=_CHECKSUM).tobytes()
+        stream.write(table + zlib.crc32(table).to_bytes(4, "little"))
 
 
 def map_arrays(path: Path, about: Mapping[str, str]) -> Arrays | None:

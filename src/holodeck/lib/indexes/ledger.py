@@ -15,6 +15,7 @@ from pathlib import Path
 
 from holodeck.lib.contracts import MeterRow, Spent, Usage
 from holodeck.lib.spending import summed, total
+from holodeck.lib.whole_text import replacing
 
 __all__ = ["LEDGER_FILE", "Bookkeeper", "Ledger"]
 
@@ -63,10 +64,9 @@ class Ledger:
         """Write one line for each sum, in one step; nobody may be adding meanwhile."""
         rows = self.rows()
         if rows:
-            staged = self._path.with_name(f"{self._path.name}.{os.getpid()}.tmp")
-            staged.unlink(missing_ok=True)
-            Ledger(staged).add(rows)
-            staged.replace(self._path)
+            with replacing(self._path) as staged:
+                staged.unlink(missing_ok=True)  # of a killed process of this number
+                Ledger(staged).add(rows)
 
     def clear(self) -> None:
         """Forget everything."""

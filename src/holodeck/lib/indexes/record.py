@@ -16,6 +16,7 @@ from pydantic import TypeAdapter
 from holodeck.lib.contracts import BuildAccount, Spending
 from holodeck.lib.indexes.files import FileMark
 from holodeck.lib.indexes.set_aside import set_aside
+from holodeck.lib.whole_text import replacing
 
 __all__ = ["IndexRecord", "read_record", "write_record"]
 
@@ -116,14 +117,10 @@ def _changed_at(path: Path) -> int | None:
 def write_record(path: Path, content: Mapping[str, Any]) -> None:
     """Replace the record in one step: a reader, or a crash, sees the old one or the new one."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    staged = path.with_name(f"{path.name}.{os.getpid()}.tmp")
-    try:
+    with replacing(path) as staged:
         with staged.open("w", encoding="utf-8") as stream:
             json.dump(content, stream, indent=2, ensure_ascii=False, sort_keys=True)
             stream.flush()
             os.fsync(stream.fileno())
         if path.is_dir():
             set_aside(path)
-        staged.replace(path)
-    finally:
-        staged.unlink(missing_ok=True)

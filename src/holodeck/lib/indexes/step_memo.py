@@ -10,15 +10,14 @@ from __future__ import annotations
 
 import json
 import logging
-import os
 import zlib
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, TypeVar
 
 from holodeck.lib.resources import noting_keys
+from holodeck.lib.whole_text import replacing
 
 __all__ = ["StepMemo", "memo_key"]
 
@@ -89,14 +88,11 @@ class StepMemo:
         """
         pairs = sorted(self._used.items())
         lines = "".join([f"{key}\t{value}\n" for key, value in pairs]).encode("ascii")
-        staged = path.with_name(f"{path.name}.{os.getpid()}.tmp")
         try:
-            staged.write_bytes(_header(lines, self._about) + lines)
-            staged.replace(path)
+            with replacing(path) as staged:
+                staged.write_bytes(_header(lines, self._about) + lines)
         except OSError as error:
             logger.warning("%s cannot be written (%s): the next update takes longer", path, error)
-            with suppress(OSError):
-                staged.unlink(missing_ok=True)
 
 
 def _header(lines: bytes, about: str) -> bytes:

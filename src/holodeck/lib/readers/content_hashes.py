@@ -15,6 +15,8 @@ import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from holodeck.lib.whole_text import replacing
+
 __all__ = ["ContentHashes"]
 
 logger = logging.getLogger(__name__)
@@ -72,10 +74,9 @@ class ContentHashes:
         """Keep the hashes of the files that were looked at; what cannot be kept is read again."""
         if self._path is None or self._looked_at == self._load():
             return
-        staged = self._path.with_name(f"{self._path.name}.{os.getpid()}.tmp")
         try:
-            staged.write_text(json.dumps(self._looked_at), encoding="ascii")
-            staged.replace(self._path)
+            with replacing(self._path) as staged:
+                staged.write_text(json.dumps(self._looked_at), encoding="ascii")
         except OSError as error:
             logger.debug("the hashes of the documents are not kept in %s: %s", self._path, error)
             return
