@@ -174,9 +174,12 @@ class Indexer(IndexState[Record]):
             return self._folder.published()
         source = await self.find_source(source_path)
         self.check_always()
-        if await asyncio.to_thread(self.stale_reason, source, force, retry_failed) is None:
+        reason = await asyncio.to_thread(self.stale_reason, source, force, retry_failed)
+        if reason is None:
             record = self._folder.published()
             await self._sweep_leftovers()
+        elif reason == SKIPPED_CHANGED:
+            record = await self._list_skipped(source)
         else:
             record = await self._build_alone(source, force, retry_failed)
         self.finish(record)
@@ -228,6 +231,23 @@ class Indexer(IndexState[Record]):
         except (IndexBusyError, ConfigError):
             logger.debug("what a killed build left in %s stays for now", self._folder.root)
 
+    async def _list_skipped(self, source: Path) -> Record:
+        """Say in the record what is skipped now; whoever may not write there leaves it as it is."""
+        try:
+            async with builder_lock(self._folder.lock_path, self._tool.name, wait_seconds=0):
+                if await asyncio.to_thread(self.stale_reason, source) == SKIPPED_CHANGED:
+                    return await asyncio.to_thread(self.note_skipped, source)
+        except IndexBusyError:
+            logger.debug("who builds the index in %s lists what is skipped", self._folder.root)
+        except (ConfigError, OSError) as error:
+            logger.warning(
+                "other files are skipped than the index of tool %r says, and its record cannot be "
+                "written: %s",
+                self._tool.name,
+                error,
+            )
+        return self._folder.published()
+
     async def _build_alone(self, source: Path, force: bool, retry_failed: RetryFailed) -> Record:
         self.check()
         self._folder.create()
@@ -240,8 +260,6 @@ class Indexer(IndexState[Record]):
             reason = await asyncio.to_thread(self.stale_reason, source, force, retry_failed)
             if reason is None:  # the other builder was faster
                 return self._folder.published()
-            if reason == SKIPPED_CHANGED:
-                return await asyncio.to_thread(self.note_skipped, source)
             level = logging.WARNING if reason.startswith(DAMAGED) else logging.INFO
             logger.log(level, "building the index of tool %r: %s", self._tool.name, reason)
             with self._accounted(), self._resources.capped(self._execution.max_cost):

@@ -201,6 +201,23 @@ async def test_the_skipped_files_are_those_of_the_folder(tmp_path: Path) -> None
     assert last == generation
 
 
+async def test_who_cannot_write_the_list_of_skipped_files_is_told_and_searches(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The index is as it must be: only what it says of other files is old."""
+    write(tmp_path, "ann runs orion")
+    await engine(tmp_path).initialize()
+    (tmp_path / "docs" / "photo.xyz").touch()
+    record_file(tmp_path).with_name(f"index.meta.{os.getpid()}.tmp").mkdir()
+    reader = engine(tmp_path)
+    await reader.initialize()
+
+    assert await reader.search("orion") == "ann runs orion"
+    assert "other files are skipped" in caplog.text
+    assert reader.status().stale_reason == "other files are skipped"
+    await reader.close()
+
+
 async def test_strict_holds_for_an_index_that_is_there(tmp_path: Path) -> None:
     """It is no setting of the index; a file that comes later, or was skipped before, is refused."""
     write(tmp_path, "ann runs orion")
