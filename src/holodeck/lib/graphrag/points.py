@@ -88,6 +88,8 @@ def number_in(value: object, greatest: float) -> float | None:
     """Return a number from 0 to ``greatest``, however a model writes it."""
     if not isinstance(value, int | float | str) or isinstance(value, bool):
         return None
+    if isinstance(value, str):
+        value = value.strip().removesuffix(f"/{greatest:g}")
     try:
         number = float(value)
     except (ValueError, OverflowError):

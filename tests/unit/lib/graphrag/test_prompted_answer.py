@@ -111,9 +111,11 @@ async def test_a_point_without_a_score_is_none(score: str) -> None:
         await answers(ScriptedChat([reply] * 2)).answer_global("?", [report(1)])
 
 
-async def test_a_score_in_quotes_is_a_score() -> None:
+@pytest.mark.parametrize("score", ["80", " 80 ", "80/100", "8e1"])
+async def test_a_score_in_quotes_is_a_score(score: str) -> None:
     """A number is a number, however the model writes it."""
-    chat = ScriptedChat(['{"points": [{"description": "x", "score": "80"}]}', "done"])
+    reply = json.dumps({"points": [{"description": "x", "score": score}]})
+    chat = ScriptedChat([reply, "done"])
 
     assert (await answers(chat).answer_global("?", [report(1)])).text == "done"
 
