@@ -150,17 +150,19 @@ def test_the_context_alone(indexed: Indexed) -> None:
     assert json.loads(document.out)["response"] == ""
 
 
-@pytest.mark.parametrize("mode", ["local", "global"])
-def test_the_context_of_an_index_without_entities_is_a_sentence(tmp_path: Path, mode: str) -> None:
-    """Nothing to make an answer from is no empty list: it is said why."""
+def test_the_context_of_an_index_without_entities_is_said(tmp_path: Path) -> None:
+    """Global search has nothing and says why; local search has the texts, with a note."""
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "a.txt").write_text("It rains.", encoding="utf-8")
     (tmp_path / "agent.yaml").write_text(AGENT, encoding="utf-8")
-    done = run(tmp_path, "search", "--context", "--mode", mode, LOCAL)
+    whole = run(tmp_path, "search", "--context", "--mode", "global", LOCAL)
+    local = run(tmp_path, "search", "--context", "--mode", "local", "Does it rain?")
 
-    assert done.code == 0
-    assert done.out.startswith("The index holds no entities")
-    assert "Sources:" not in done.out
+    assert (whole.code, local.code) == (0, 0)
+    assert whole.out.startswith("The index holds no entities")
+    assert "Sources:" not in whole.out
+    assert "It rains." in local.out
+    assert "texts alone were searched" in local.out + local.err
 
 
 def test_a_change_is_seen_and_taken_up(edited: Path) -> None:

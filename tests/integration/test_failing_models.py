@@ -240,7 +240,7 @@ async def test_every_loss_is_told_with_its_cause(server: ModelServer, tmp_path: 
 async def test_a_text_that_names_nothing_is_a_finished_empty_index(
     server: ModelServer, tmp_path: Path
 ) -> None:
-    """Every table is there, the counts are true, and both searches say that there is nothing."""
+    """Every table is there, the counts are true, and both searches say what there is not."""
     write_documents(tmp_path, {"a.txt": "Hello world"})
     server.reply("extract", "<|COMPLETE|>")
     graph = engine(server, tmp_path)

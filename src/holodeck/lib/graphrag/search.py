@@ -53,6 +53,10 @@ NO_ENTITIES = (
     "The index holds no entities: nothing in the documents named a thing that could be extracted, "
     "so there is nothing to search."
 )
+TEXTS_ALONE = (
+    "the index holds no entities, since nothing in the documents named a thing that could be "
+    "extracted: texts alone were searched"
+)
 NO_REPORTS = (
     "The index holds no community reports: the documents name no two things that are related, so "
     "there are no communities to report on. Local search still answers from single entities."
@@ -132,7 +136,7 @@ class BaseSearchEngine(ABC):
         Raises:
             SearchError: It cannot be compared with the vectors of the index.
         """
-        if index.entity_vectors is None:
+        if index.entity_vectors is None and len(index.entities):
             raise SearchError(
                 f"the index of tool {self.tool_config.name!r} holds entities and no vectors of "
                 "them, which local search needs: ask with --mode global (search_mode: global)"
@@ -168,7 +172,10 @@ class LocalSearchEngine(BaseSearchEngine):
         self, index: GraphIndex, question: str, notes: tuple[str, ...], answer: bool
     ) -> SearchResult:
         if not len(index.entities):
-            return SearchResult(response=_nothing(index), search_mode=self.mode, notes=notes)
+            # The library's ranking goes from entities; ours looks at the texts themselves too.
+            if self._graphrag.ranking == "library" or index.unit_vectors is None:
+                return SearchResult(response=_nothing(index), search_mode=self.mode, notes=notes)
+            notes = (*notes, TEXTS_ALONE)
         query = await self._vector_of(question, index)
         asked = LocalQuestion(text=question, vector=query, level=self._graphrag.community_level)
         values = LOCAL_VALUES[self._graphrag.ranking]

@@ -159,6 +159,8 @@ class _Near:
 
 
 def _sums(places: NDArray[np.integer], weights: Reals, count: int) -> Reals:
+    if not len(places):
+        return np.zeros(count)  # numpy counts nothing in whole numbers
     # Its stubs say that weights give whole numbers.
     sums: NDArray[Any] = np.bincount(places, weights=weights, minlength=count)
     return sums

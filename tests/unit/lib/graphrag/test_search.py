@@ -35,6 +35,7 @@ from holodeck.lib.graphrag.search import (
     NO_ENTITIES,
     NO_REPORTS,
     NOTHING_FITS,
+    TEXTS_ALONE,
     GlobalSearchEngine,
     LocalSearchEngine,
 )
@@ -210,12 +211,19 @@ def engine(
     level: int = 2,
     opened: GraphIndex | None = None,
     dynamic: bool = False,
+    ranking: str = "graph",
 ) -> tuple[LocalSearchEngine | GlobalSearchEngine, Answering]:
     config = VectorstoreTool(
         name="t",
         source="x",
         engine="graphrag",
-        graphrag=GraphRAGConfig(community_level=level, dynamic_community_selection=dynamic),
+        graphrag=GraphRAGConfig.model_validate(
+            {
+                "community_level": level,
+                "dynamic_community_selection": dynamic,
+                "ranking": ranking,
+            }
+        ),
     )
     answering = Answering(answer)
     made = kind(
@@ -427,12 +435,23 @@ async def test_a_rating_goes_no_deeper_than_the_level() -> None:
 
 async def test_an_empty_index_says_so_without_a_call() -> None:
     """No entities and no reports each have their sentence; no model is asked."""
-    local, asked = engine(LocalSearchEngine, opened=index(entities=False))
+    local, asked = engine(LocalSearchEngine, opened=index(entities=False), ranking="library")
     whole, _ = engine(GlobalSearchEngine, opened=index(reports=False))
 
     assert (await local.search("Ann")).response == NO_ENTITIES
     assert (await whole.search("all?")).response == NO_REPORTS
     assert asked.context == AnswerContext()
+
+
+async def test_texts_are_found_where_nothing_was_extracted() -> None:
+    """An index without entities still holds what the documents say, and the reader is told."""
+    made, answering = engine(LocalSearchEngine, opened=index(entities=False))
+    result = await made.search("Ann")
+
+    assert result.sources[0].path == "u1.txt"
+    assert TEXTS["u1"] in answering.context.text
+    assert answering.context.entities == ()
+    assert result.notes == (TEXTS_ALONE, "note")
 
 
 async def test_a_context_that_nothing_fits_is_noted() -> None:
