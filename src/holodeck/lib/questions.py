@@ -7,10 +7,12 @@ from unicodedata import category
 from holodeck.errors import EmptyQueryError, SearchError
 from holodeck.lib.whole_text import well_formed
 
-__all__ = ["LONGEST_QUESTION", "accept_question", "check_question", "refuse_blank"]
+__all__ = ["LONGEST_QUESTION", "MOST_TOKENS", "accept_question", "check_question", "refuse_blank"]
 
 LONGEST_QUESTION = 8_000
 """Characters of a question that are looked at; the rest is cut with a note."""
+MOST_TOKENS = 8_000
+"""Of a question: what embedding models take at once."""
 _UNSEEN = "Cf"
 """Unicode's category of marks without width."""
 
@@ -24,10 +26,14 @@ def accept_question(query: str) -> tuple[str, tuple[str, ...]]:
     refuse_blank(query)
     # A lone surrogate is no text to a model's server, nor to the store.
     question = query.encode("utf-8", "replace").decode("utf-8").strip()
-    if len(question) <= LONGEST_QUESTION:
-        return question, ()
-    note = f"the question was cut to its first {LONGEST_QUESTION} characters"
-    return question[:LONGEST_QUESTION], (note,)
+    short, limit = question[:LONGEST_QUESTION], f"{LONGEST_QUESTION} characters"
+    if len(short.encode()) > MOST_TOKENS:  # else it has fewer tokens: a token is a byte at least
+        from holodeck.lib.tokens import cut_to_tokens
+
+        few = cut_to_tokens(short, MOST_TOKENS)
+        if few != short:
+            short, limit = few, f"{MOST_TOKENS} tokens"
+    return short, () if short == question else (f"the question was cut to its first {limit}",)
 
 
 def check_question(question: str) -> None:

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from holodeck.errors import EmptyQueryError
-from holodeck.lib.questions import LONGEST_QUESTION, accept_question, check_question
+from holodeck.lib.questions import LONGEST_QUESTION, MOST_TOKENS, accept_question, check_question
+from holodeck.lib.tokens import count_tokens
 
 
 @pytest.mark.parametrize("query", ["", " ", "\n\t", "\u3000", "\u200b\ufeff", "\u2060 "])
@@ -38,3 +39,13 @@ def test_a_long_question_is_cut_with_a_note() -> None:
 def test_half_a_character_is_replaced() -> None:
     """A lone surrogate, which nothing can store or send, never reaches a model."""
     assert accept_question("a\ud800b") == ("a?b", ())
+
+
+@pytest.mark.parametrize("sign", ["\U0001f9ff", "ཀ"])
+def test_a_question_of_many_tokens_a_character_is_cut_by_them(sign: str) -> None:
+    """Few characters may be more than an embedding model takes."""
+    text, notes = accept_question(sign * LONGEST_QUESTION)
+
+    assert notes == (f"the question was cut to its first {MOST_TOKENS} tokens",)
+    assert count_tokens(text) <= MOST_TOKENS
+    assert set(text) == {sign}

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from holodeck.errors import ContextLengthError, ProviderError
 from holodeck.lib.contracts import ChatModel, ChatRequest, Message
 from holodeck.lib.graphrag.prompts import fill
-from holodeck.lib.graphrag.values import LEAST_DATA
 from holodeck.lib.replies.fence import Fence
 from holodeck.lib.tokens import count_tokens
 from holodeck.models.llm import ModelSettings
@@ -28,6 +27,10 @@ class Said:
 
     text: str
     is_cut: bool = False
+
+
+class _EmptyReplyError(ProviderError):
+    """A model said nothing."""
 
 
 class Asker:
@@ -95,12 +98,21 @@ class Asker:
             )
         )
         if not reply.text.strip():
-            raise ProviderError(
+            raise _EmptyReplyError(
                 f"the model gave an empty reply where {_ASKED_FOR[purpose]} was asked for (finish "
                 f"reason {reply.finish_reason!r}); with 'length', raise max_tokens",
                 retryable=True,
             )
         return Said(text=reply.text, is_cut=reply.finish_reason == "length")
+
+    async def answer(
+        self, purpose: str, question: str, found: Mapping[str, str], **values: str
+    ) -> Said:
+        """Return the reply; an empty one is asked for once more. Arguments as for ``ask``."""
+        try:
+            return await self.ask(purpose, question, found, **values)
+        except _EmptyReplyError:
+            return await self.ask(purpose, question, found, **values)
 
     def _system(self, purpose: str, found: Mapping[str, str], values: Mapping[str, str]) -> str:
         ((place, text),) = found.items()
@@ -113,12 +125,12 @@ class Asker:
         return notice + fill(self._prompts[purpose], **{**values, place: fenced.block})
 
 
-def question_too_long(error: ContextLengthError) -> ContextLengthError:
-    """Return what to say where a question does not fit with the least that was found for it."""
+def question_too_long(error: ContextLengthError, tokens: int) -> ContextLengthError:
+    """Return what to say where a question does not fit with so little that was found for it."""
     return ContextLengthError(
-        f"the question is too long for the search model, even with {LEAST_DATA} tokens of what was "
-        f"found for it: {error}. Ask a shorter question, or name a graphrag.search_model that "
-        "takes more",
+        f"the search model takes no request as long as the prompt, the question and {tokens} "
+        f"tokens of what was found for it: {error}. Ask a shorter question, or name a "
+        "graphrag.search_model that takes more",
         status=error.status,
     )
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 from holodeck.lib.contracts import (
     BuildAccount,
@@ -51,6 +51,7 @@ class Build:
         communities: How entities are grouped.
         known_failures: What failed in the last build and is not asked for again.
         memo: What the steps made of what, in this build and the one before.
+        last_seconds: How long what was sent before a step failed may take to be answered, and kept.
         counts: What the summary says, filled in by the steps.
         warnings: What the user should know, filled in by the steps.
         chunks: How many chunks ended how, filled in by the steps.
@@ -73,6 +74,7 @@ class Build:
     communities: Scheme = "stable"
     known_failures: Mapping[tuple[str, str], Failure] = field(default_factory=dict)
     memo: StepMemo = field(default_factory=StepMemo)
+    last_seconds: float = 10.0
     counts: dict[str, int] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
     chunks: Counter[str] = field(default_factory=Counter)
@@ -158,7 +160,8 @@ async def map_after(
     """Await ``function`` over the items, at most ``build.concurrency`` at once; order is kept.
 
     An item begins when those that it waits for, given by index, have ended; of several that can
-    begin the first does. The first failure cancels what is still running and is raised.
+    begin the first does. The first failure is raised: after it nothing begins, and what is still
+    running, which may be paid for, has ``build.last_seconds`` to end.
     """
     results: dict[int, Result] = {}
     left = [len(others) for others in waits_for]
@@ -172,20 +175,30 @@ async def map_after(
             ready.put_nowait(index)
     progress = _StepProgress(build.report, step, len(items))
     workers = min(build.concurrency, len(items))
+    has_failed = False
+
+    def end_all() -> None:
+        for _ in range(workers):
+            ready.put_nowait(len(items))
 
     async def work() -> None:
-        while (index := await ready.get()) < len(items):
-            results[index] = await function(items[index])
+        nonlocal has_failed
+        while (index := await ready.get()) < len(items) and not has_failed:
+            try:
+                results[index] = await function(items[index])
+            except BaseException:
+                has_failed = True
+                end_all()
+                raise
             progress.note(len(results))
             for follower in followers[index]:
                 left[follower] -= 1
                 if not left[follower]:
                     ready.put_nowait(follower)
             if len(results) == len(items):
-                for _ in range(workers):  # nothing is left: each of them ends
-                    ready.put_nowait(len(items))
+                end_all()
 
-    await _all_of(work, workers)
+    await _all_of(work, workers, build.last_seconds)
     return [results[index] for index in range(len(items))]
 
 
@@ -212,16 +225,24 @@ class _StepProgress:
             self._report(Progress(step=self._step, done=done, total=self._total))
 
 
-async def _all_of(work: Callable[[], Awaitable[None]], workers: int) -> None:
-    async def one() -> None:
-        await work()
-
+async def _all_of(
+    work: Callable[[], Coroutine[Any, Any, None]], workers: int, last_seconds: float
+) -> None:
+    """Run the workers to their end; the first failure is raised, and no task is left behind."""
+    if not workers:
+        return
+    tasks = [asyncio.create_task(work()) for _ in range(workers)]
     try:
-        async with asyncio.TaskGroup() as group:
-            for _ in range(workers):
-                group.create_task(one())
-    except ExceptionGroup as failures:
-        raise failures.exceptions[0] from failures
+        done, running = await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
+        failed = [task for task in done if task.cancelled() or task.exception() is not None]
+        if failed and running:
+            await asyncio.wait(running, timeout=last_seconds)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+    for task in failed[:1]:
+        await task
 
 
 async def map_bounded(
@@ -232,6 +253,6 @@ async def map_bounded(
 ) -> list[Result]:
     """Await ``function`` over the items, at most ``build.concurrency`` at once; order is kept.
 
-    The first failure cancels what is still running and is raised.
+    Failures are those of ``map_after``.
     """
     return await map_after(function, items, [()] * len(items), build, step)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from holodeck.lib.contracts import AnswerContext
@@ -13,10 +13,25 @@ __all__ = ["Cited", "cited_records", "shown_in"]
 
 Titles = Mapping[str, Mapping[int, str]]
 
-_DATA = re.compile(r"\[Data:([^\]]*)\]")
+_DATA = re.compile(r"[\[【]\s*Data\s*[:：]([^\]】]*)[\]】]", re.IGNORECASE)
 _SET = re.compile(r"(\w+)\s*\(([^)]*)\)")
-_NO_RECORD = ("+more",)
+_MORE = re.compile(r"\+\s*more", re.IGNORECASE)
 """What prompts let an answer write in place of further numbers."""
+_RANGE = re.compile(r"(\d{1,9})\s*[-–]\s*(\d{1,9})")
+_WIDEST = 100
+"""Numbers of a range that is read; a wider one is no reference that anybody can follow."""
+_LONGEST_MARK = 30
+_DATASETS = {
+    spelling: name
+    for name, one in (
+        ("Entities", "entity"),
+        ("Relationships", "relationship"),
+        ("Claims", "claim"),
+        ("Reports", "report"),
+        ("Sources", "source"),
+    )
+    for spelling in (name.casefold(), one)
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,9 +73,9 @@ def cited_records(response: str, index: GraphIndex, shown: Titles) -> Cited:
     sources: dict[str, dict[str, list[str]]] = {}
     unknown: dict[str, None] = {}
     for dataset, mark in _citations(response):
-        number = int(mark) if mark.isascii() and mark.isdigit() else None
+        number = int(mark) if mark.isascii() and mark.isdigit() and len(mark) < 10 else None
         if number is None or number not in shown.get(dataset, {}):
-            unknown[f"{dataset} ({mark})"] = None
+            unknown[f"{dataset} ({mark[:_LONGEST_MARK]})"] = None
             continue
         places = _places(index, _texts_of(index, dataset, number))
         title = shown[dataset][number] or ", ".join(places)
@@ -74,12 +89,22 @@ def cited_records(response: str, index: GraphIndex, shown: Titles) -> Cited:
 
 def _citations(response: str) -> list[tuple[str, str]]:
     return [
-        (name, part)
+        (_DATASETS.get(name.casefold(), name), number)
         for mark in _DATA.findall(response)
         for name, listed in _SET.findall(mark)
-        for part in map(str.strip, listed.split(","))
-        if part and part not in _NO_RECORD
+        for part in re.split("[,;]", _MORE.sub(",", listed))
+        for number in _numbers(part.strip())
     ]
+
+
+def _numbers(part: str) -> Iterator[str]:
+    """Yield the numbers that a part of a list stands for."""
+    bounds = _RANGE.fullmatch(part)
+    first, last = map(int, bounds.groups()) if bounds else (0, -1)
+    if first <= last < first + _WIDEST:
+        yield from map(str, range(first, last + 1))
+    elif part:
+        yield part
 
 
 def _texts_of(index: GraphIndex, dataset: str, number: int) -> Sequence[int]:

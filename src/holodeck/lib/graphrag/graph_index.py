@@ -69,12 +69,14 @@ class GraphIndex:
         return self.communities.deepest_level
 
     def finest_communities(self, level: int) -> Rows:
-        """Return, for every entity, the number of its finest community of at most ``level``.
+        """Return, for every entity, the number of its finest community with a report.
 
-        -1 stands for none.
+        Of at most ``level``; -1 stands for none.
         """
         return self._of_level(
-            "finest", level, lambda n: self.communities.finest(n, len(self.entities))
+            "finest",
+            level,
+            lambda n: self.communities.finest(n, len(self.entities), self.reports.numbers),
         )
 
     def all_communities(self, level: int) -> Links:

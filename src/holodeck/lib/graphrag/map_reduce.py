@@ -15,12 +15,21 @@ from holodeck.lib.graphrag.side_by_side import side_by_side
 from holodeck.lib.graphrag.values import CONCURRENCY, LEAST_DATA, MAP, REDUCE, TRIES
 from holodeck.lib.graphrag.write_context import report_batch
 from holodeck.lib.quantities import number_of
-from holodeck.lib.replies.json_reply import json_object
 from holodeck.lib.tokens import count_tokens
 
 __all__ = ["NOTHING_RELEVANT", "MapReduce"]
 
 NOTHING_RELEVANT = "Nothing relevant to this question was found in the documents."
+
+
+def nothing_in_the_rest(lost: int, parts: int) -> str:
+    """Return the answer where nothing relevant was read and something could not be."""
+    return (
+        f"Nothing relevant to this question was found in what could be read: {lost} of {parts} "
+        "batches of reports were lost."
+    )
+
+
 TOO_LONG = "a report and the question are longer than the model takes"
 REFUSALS = 3
 """Times that no more than a report was refused for its length, after which it is not asked for."""
@@ -70,7 +79,8 @@ class MapReduce:
         notes = tuple(_map_notes(parts, lost))
         points = [point for part in parts for point in part.points if point.score > 0]
         if not points:
-            return Answer(text=NOTHING_RELEVANT, notes=notes)
+            text = NOTHING_RELEVANT if not lost else nothing_in_the_rest(len(lost), len(parts))
+            return Answer(text=text, notes=notes)
         reduced = await self._reduce(points)
         return Answer(text=reduced.text, notes=(*notes, *reduced.notes))
 
@@ -114,10 +124,15 @@ class MapReduce:
             {"context_data": report_batch(batch)},
             max_length=str(MAP.words),
         )
-        read = points_in(json_object(reply.text))
+        read = points_in(reply.text)
         if read is None:
             raise _UnreadableError("the reply was not the JSON that was asked for")
-        return _Part(points=read.points, unusable=read.unusable, is_cut=reply.is_cut)
+        is_cut = reply.is_cut or read.is_cut
+        if is_cut and not read.points:
+            raise _UnreadableError(
+                "the reply broke off before its first point; raise graphrag.search_model.max_tokens"
+            )
+        return _Part(points=read.points, unusable=read.unusable, is_cut=is_cut)
 
     async def _reduce(self, points: Sequence[Point]) -> Answer:
         """Return the answer; from ever fewer points where they are too long for the model."""
@@ -128,15 +143,16 @@ class MapReduce:
             try:
                 said = await self._join(chosen.text)
             except ContextLengthError as error:
-                budget = min(budget, count_tokens(chosen.text)) // 2
+                size = count_tokens(chosen.text)
+                budget = min(budget, size) // 2
                 if budget < LEAST_DATA:
-                    raise question_too_long(error) from error
+                    raise question_too_long(error, size) from error
             else:
                 notes = (*_notes_on(chosen), *([BREAKS_OFF] if said.is_cut else []))
                 return Answer(text=said.text, notes=notes)
 
     async def _join(self, points: str) -> Said:
-        return await self._asker.ask(
+        return await self._asker.answer(
             "reduce",
             self._question,
             {"report_data": points},

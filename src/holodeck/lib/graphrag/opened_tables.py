@@ -164,12 +164,16 @@ class Communities:
         found: list[int] = self.text_units.of(self.row_of[number]).tolist()
         return found
 
-    def finest(self, level: int, entities: int) -> Rows:
-        """Return, for each entity, the number of its finest community up to ``level``, or -1."""
+    def finest(self, level: int, entities: int, reported: Rows) -> Rows:
+        """Return, for each entity, the number of its finest community up to ``level``, or -1.
+
+        Only those count that are among ``reported``.
+        """
         finest = np.full(entities, -1, dtype=np.int64)
         owners, rows = self.entities.owners, self.entities.rows
+        has_report = np.isin(self.numbers, reported)[owners]
         for each in range(level + 1):
-            here = self.levels[owners] == each
+            here = (self.levels[owners] == each) & has_report
             finest[rows[here]] = self.numbers[owners[here]]
         return finest
 

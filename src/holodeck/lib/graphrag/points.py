@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from holodeck.lib.replies.json_reply import plain_keys, read_json
+from holodeck.lib.replies.reply_text import read_answer
 from holodeck.lib.tokens import count_tokens, cut_to_tokens
 
 __all__ = [
@@ -32,22 +34,43 @@ class Point:
 
 @dataclass(frozen=True, kw_only=True)
 class ReadPoints:
-    """The points of a reply, and how many more it holds that cannot be used."""
+    """The points of a reply.
+
+    Attributes:
+        points: Those that can be used.
+        unusable: How many more it holds.
+        is_cut: It breaks off before the list ends.
+    """
 
     points: tuple[Point, ...]
     unusable: int = 0
+    is_cut: bool = False
 
 
-def points_in(content: Mapping[str, Any] | None) -> ReadPoints | None:  # Any: JSON
-    """Return the points of a reply; ``None`` where it is not what was asked for."""
-    listed = None if content is None else content.get("points")
-    if not isinstance(listed, list):
+def points_in(reply: str) -> ReadPoints | None:
+    """Return the points of a reply; ``None`` where it is not what was asked for.
+
+    They may stand in another object, behind one that a model thinks aloud with, or by themselves.
+    """
+    found = read_json(reply, _has_points)
+    content = plain_keys(found.content or {})
+    if not _has_points(content):
+        answer = read_answer(reply).text.strip()
+        if answer.startswith("["):
+            found = read_json(f'{{"points": {answer}}}', _has_points)
+            content = plain_keys(found.content or {})
+    if not _has_points(content):
         return None
+    listed = content["points"]
     points = tuple(point for item in listed if (point := _point(item)) is not None)
     # A list of which nothing can be read is no answer; an empty list is one.
     if listed and not points:
         return None
-    return ReadPoints(points=points, unusable=len(listed) - len(points))
+    return ReadPoints(points=points, unusable=len(listed) - len(points), is_cut=found.is_cut)
+
+
+def _has_points(content: Mapping[str, Any]) -> bool:  # Any: JSON
+    return isinstance(content.get("points"), list)
 
 
 def _point(item: object) -> Point | None:
@@ -65,9 +88,11 @@ def number_in(value: object, greatest: float) -> float | None:
     """Return a number from 0 to ``greatest``, however a model writes it."""
     if not isinstance(value, int | float | str) or isinstance(value, bool):
         return None
+    if isinstance(value, str):
+        value = value.strip().removesuffix(f"/{greatest:g}")
     try:
         number = float(value)
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
     return number if 0 <= number <= greatest else None
 

@@ -51,7 +51,8 @@ class PromptedAnswerSteps:
             ContextLengthError: It is longer than the model takes.
         """
         found = {"context_data": context.text}
-        said = await self._asker.ask("local", question, found, response_type=self._response_type)
+        form = self._response_type
+        said = await self._asker.answer("local", question, found, response_type=form)
         return Answer(text=said.text, notes=(BREAKS_OFF,) if said.is_cut else ())
 
     async def answer_global(self, question: str, reports: Sequence[ContextReport]) -> Answer:

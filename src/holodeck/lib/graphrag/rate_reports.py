@@ -12,7 +12,7 @@ from holodeck.lib.graphrag.points import number_in
 from holodeck.lib.graphrag.refusals import is_of_all
 from holodeck.lib.graphrag.side_by_side import side_by_side
 from holodeck.lib.graphrag.values import CONCURRENCY, TRIES
-from holodeck.lib.replies.json_reply import json_object
+from holodeck.lib.replies.json_reply import plain_keys, read_json
 
 __all__ = ["GIVE_UP", "GREATEST_RATING", "RATE_PROMPT", "rate_reports"]
 
@@ -81,7 +81,8 @@ async def _rate(asker: Asker, question: str, report: ContextReport) -> Rating:
             if not error.retryable:
                 break
             continue
-        value = number_in((json_object(reply.text) or {}).get("rating"), GREATEST_RATING)
+        content = read_json(reply.text, lambda found: "rating" in found).content or {}
+        value = number_in(plain_keys(content).get("rating"), GREATEST_RATING)
         if value is not None:
             return Rating(value=value)
         failure = f"the reply held no rating from 0 to {GREATEST_RATING}"

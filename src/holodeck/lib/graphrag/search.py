@@ -26,6 +26,7 @@ from holodeck.lib.graphrag.write_context import report_batch
 from holodeck.lib.questions import accept_question
 from holodeck.lib.resources import ResolvedTool, Resources, resolve_tool
 from holodeck.lib.results import SearchResult, Source
+from holodeck.lib.tokens import count_tokens
 from holodeck.models.tool import GraphRAGConfig, VectorstoreTool
 
 if TYPE_CHECKING:
@@ -212,9 +213,10 @@ class LocalSearchEngine(BaseSearchEngine):
             try:
                 given = await steps.answer_local(asked.text, selection.context)
             except ContextLengthError as error:
+                if tokens // 2 < LEAST_DATA:
+                    size = count_tokens(selection.context.text)
+                    raise question_too_long(error, size) from error
                 tokens //= 2
-                if tokens < LEAST_DATA:
-                    raise question_too_long(error) from error
                 continue
             return selection, replace(given, notes=(*_narrowness(tokens, most), *given.notes))
 

@@ -49,8 +49,9 @@ async def rated_reports(
         reported = [number for number in frontier if number in index.reports]
         given = await rater.rate_reports(question, [index.reports[each] for each in reported])
         ratings = dict(zip(reported, given, strict=True))
-        rated += len(reported)
-        failures += [rating.failure for rating in given if rating.value is None]
+        lost = [rating.failure for rating in given if rating.value is None]
+        rated += len(reported) - len(lost)
+        failures += lost
         helpful = {number for number, rating in ratings.items() if _is_read(rating)}
         parents = {int(communities.parents[communities.row_of[number]]) for number in helpful}
         chosen = (chosen - parents) | helpful

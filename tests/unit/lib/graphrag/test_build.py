@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -91,10 +92,48 @@ async def test_a_failure_stops_the_others_and_is_raised() -> None:
             raise ValueError("item 1")
         await asyncio.sleep(60)
 
+    hasty = dataclasses.replace(build(2), last_seconds=0.01)
     with pytest.raises(ValueError, match="item 1"):
-        await map_after(work, [0, 1, 2], [[], [], [1]], build(2), "step")
+        await map_after(work, [0, 1, 2], [[], [], [1]], hasty, "step")
 
     assert begun == [0, 1]
+
+
+async def test_what_runs_when_another_fails_may_end() -> None:
+    """It was sent and may be paid for; what has not begun never does."""
+    ended: list[int] = []
+    fails = asyncio.Event()
+
+    async def work(item: int) -> None:
+        if item == 1:
+            fails.set()
+            raise ValueError("item 1")
+        await fails.wait()
+        await asyncio.sleep(0.01)
+        ended.append(item)
+
+    with pytest.raises(ValueError, match="item 1"):
+        await map_after(work, range(9), [()] * 9, build(2), "step")
+
+    assert ended == [0]
+
+
+async def test_whoever_cancels_a_step_waits_for_nothing() -> None:
+    """Ctrl-C ends it at once, and leaves no task behind."""
+    begun = asyncio.Event()
+
+    async def work(item: int) -> None:
+        begun.set()
+        await asyncio.sleep(60)
+
+    before = asyncio.all_tasks()
+    step = asyncio.create_task(map_after(work, range(9), [()] * 9, build(3), "step"))
+    await begun.wait()
+    step.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await step
+
+    assert asyncio.all_tasks() == before
 
 
 @pytest.mark.parametrize("total", [0, 7, 20_000])

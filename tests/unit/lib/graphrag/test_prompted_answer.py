@@ -18,6 +18,7 @@ from holodeck.errors import (
 from holodeck.lib.contracts import AnswerContext, ChatReply, ChatRequest, ContextReport, Rating
 from holodeck.lib.graphrag.asking import BREAKS_OFF
 from holodeck.lib.graphrag.prompted_answer import NOTHING_RELEVANT, PromptedAnswerSteps
+from holodeck.lib.graphrag.values import MAP, TRIES
 from holodeck.lib.tokens import count_tokens
 from holodeck.models.llm import ModelSettings
 from holodeck.testing import ScriptedChat
@@ -110,9 +111,11 @@ async def test_a_point_without_a_score_is_none(score: str) -> None:
         await answers(ScriptedChat([reply] * 2)).answer_global("?", [report(1)])
 
 
-async def test_a_score_in_quotes_is_a_score() -> None:
+@pytest.mark.parametrize("score", ["80", " 80 ", "80/100", "8e1"])
+async def test_a_score_in_quotes_is_a_score(score: str) -> None:
     """A number is a number, however the model writes it."""
-    chat = ScriptedChat(['{"points": [{"description": "x", "score": "80"}]}', "done"])
+    reply = json.dumps({"points": [{"description": "x", "score": score}]})
+    chat = ScriptedChat([reply, "done"])
 
     assert (await answers(chat).answer_global("?", [report(1)])).text == "done"
 
@@ -398,7 +401,7 @@ async def test_a_question_that_never_fits_says_so() -> None:
             raise ContextLengthError("the model takes 100")
         return points(("word " * 5000, 40))
 
-    with pytest.raises(ContextLengthError, match=r"question is too long.*takes 100.*search_model"):
+    with pytest.raises(ContextLengthError, match=r"no request as long as.*takes 100.*search_model"):
         await answers(ScriptedChat(script)).answer_global("?", [report(1)])
 
 
@@ -449,3 +452,70 @@ async def test_points_and_a_joined_answer_that_break_off_are_noted() -> None:
     assert answer.text == "It begins but"
     assert "the points from 1 of 1 batches of reports break off" in answer.notes[0]
     assert answer.notes[1:] == (BREAKS_OFF,)
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        '{{"response": {0}}}',
+        'I think of {{"topic": "x"}} and {{}} first.\n{0}',
+        "Here they are: {0} That is all.",
+        '{{"Points": {1}}}',
+        "{1}",
+        "```json\n{1}\n```",
+    ],
+)
+async def test_points_are_found_wherever_a_model_puts_them(form: str) -> None:
+    """In another object, behind one, under a key in capitals, or as a bare list."""
+    whole = points(("found", 90))
+    listed = json.dumps(json.loads(whole)["points"])
+    chat = ScriptedChat([form.format(whole, listed), "done"])
+    answer = await answers(chat).answer_global("q", [report(0)])
+
+    assert (answer.text, answer.notes) == ("done", ())
+    assert "found" in chat.requests[1].messages[0].content
+
+
+@pytest.mark.parametrize("reply", ['{"points": [', '{"points": [{"description": "half'])
+async def test_a_reply_cut_before_its_first_point_is_lost(reply: str) -> None:
+    """It never passes for "nothing relevant", nor does a rest of which something was lost."""
+    cut = ChatReply(text=reply, finish_reason="length")
+    with pytest.raises(SearchError, match=r"1 of 1 batches .* broke off|not the JSON"):
+        await answers(ScriptedChat([cut] * TRIES)).answer_global("q", [report(0)])
+
+    nothing = points(("no", 0))
+    replies: dict[str, ChatReply | str] = {"T0": cut, "T1": nothing}
+
+    def answer(request: ChatRequest) -> ChatReply | str:
+        return next(v for k, v in replies.items() if k in request.messages[0].content)
+
+    some = await answers(ScriptedChat(answer)).answer_global(
+        "q", [report(0, MAP.data_tokens - 100), report(1, MAP.data_tokens - 100)]
+    )
+    assert some.text != NOTHING_RELEVANT
+    assert "1 of 2 batches of reports were lost" in some.text
+
+
+@pytest.mark.parametrize("purpose", ["local", "reduce"])
+async def test_an_empty_answer_is_asked_for_once_more(purpose: str) -> None:
+    """What was paid for before is not thrown away for one silence."""
+    if purpose == "local":
+        chat = ScriptedChat(["", "said"])
+        answer = await answers(chat).answer_local("q", AnswerContext(text="c"))
+    else:
+        chat = ScriptedChat([points(("a", 9)), " ", "said"])
+        answer = await answers(chat).answer_global("q", [report(0)])
+    assert answer.text == "said"
+
+    with pytest.raises(ProviderError, match="empty reply"):
+        await answers(ScriptedChat(["", ""])).answer_local("q", AnswerContext(text="c"))
+
+
+async def test_a_score_beyond_all_numbers_is_none() -> None:
+    """The point is counted as unusable, and the others answer."""
+    reply = '{"points": [{"description": "a", "score": 1%s}, {"description": "b", "score": 9}]}'
+    chat = ScriptedChat([reply % ("0" * 400), "done"])
+    answer = await answers(chat).answer_global("q", [report(0)])
+
+    assert answer.text == "done"
+    assert answer.notes[0].startswith("1 point of the model's")

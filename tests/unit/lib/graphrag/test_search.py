@@ -30,6 +30,7 @@ from holodeck.lib.graphrag.local_context import (
     select_local,
 )
 from holodeck.lib.graphrag.open_index import open_index
+from holodeck.lib.graphrag.opened_tables import Reports
 from holodeck.lib.graphrag.search import (
     NO_ENTITIES,
     NO_REPORTS,
@@ -395,7 +396,7 @@ async def test_global_sources_are_traced_through_the_reports_cited_ones_first() 
         ({0: 3, 1: 4, 2: 0}, [1], 3),  # the part that helps stands for the whole
         ({0: 3, 1: 0, 2: 0}, [0], 3),  # no part helps: the whole is read
         ({0: 0, 1: 0, 2: 2}, [2], 3),  # nothing helps yet: one level deeper
-        ({0: None, 1: None, 2: 0}, [1], 3),  # what could not be rated is read
+        ({0: None, 1: None, 2: 0}, [1], 1),  # what could not be rated is read
         ({0: 0, 1: 0, 2: 0}, [], 3),
     ],
 )
@@ -408,7 +409,7 @@ async def test_reports_are_chosen_by_rating_from_the_root_down(
     result = await made.search("all?")
 
     assert [report.number for report in answering.reports] == read
-    assert len(answering.rated) == rated
+    assert len(answering.rated) == 3
     assert f"of 3 community reports {rated} were rated, {len(read)} read" in result.notes
     assert any("could not be had (down)" in note for note in result.notes) == (
         None in ratings.values()
@@ -513,3 +514,50 @@ async def test_searching_before_initialize_is_refused() -> None:
 
     with pytest.raises(NotInitializedError, match=r"initialize\(\) first"):
         await made.search("Ann")
+
+
+@pytest.mark.parametrize(
+    "mark",
+    [
+        "[Data: Sources (1-2)]",
+        "[Data: Sources (1; 2)]",
+        "[data: sources (1, 2 +more)]",
+        "[Data: Source (1), Source (2, + more)]",
+        "【Data: Sources (1–2)】",
+    ],
+)
+async def test_a_reference_is_followed_however_it_is_written(mark: str) -> None:
+    """Ranges, other signs between numbers, small letters and wide brackets."""
+    made, _ = engine(LocalSearchEngine, f"x {mark}.")
+    result = await made.search("Ann")
+
+    assert result.references["Sources"] == {"1": "u2.txt", "2": "u3.txt"}
+    assert result.notes == ("note",)
+
+
+async def test_a_number_of_thousands_of_digits_is_no_reference() -> None:
+    """It costs a short note, not the answer; nor does a range that nobody could follow."""
+    made, _ = engine(LocalSearchEngine, f"x [Data: Sources ({'1' * 5000}, 0-999999999)].")
+    result = await made.search("Ann")
+
+    assert result.response.startswith("x [Data")
+    assert len(result.notes[-1]) < 200
+    assert "Sources (0-999999999)" in result.notes[-1]
+
+
+async def test_where_a_report_is_missing_the_one_above_is_read() -> None:
+    """No entity is without a report while one of its communities has one."""
+    opened = index()
+    of_all = opened.reports
+    kept = [row for row, number in enumerate(of_all.numbers.tolist()) if number != 1]
+    fewer = Reports(
+        numbers=of_all.numbers[kept],
+        ranks=of_all.ranks[kept],
+        titles=[of_all.titles[row] for row in kept],
+        contents=[of_all.contents[row] for row in kept],
+        summaries=[of_all.summaries[row] for row in kept],
+    )
+    made, answering = engine(GlobalSearchEngine, opened=replace(opened, reports=fewer))
+    await made.search("all?")
+
+    assert [report.number for report in answering.reports] == [2, 0]
