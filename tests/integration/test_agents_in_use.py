@@ -195,6 +195,32 @@ def test_what_functions_print_is_no_part_of_the_document(
         assert f"by {means}\n" in done.stderr
 
 
+def test_a_function_that_changes_the_folder_moves_no_report(
+    tmp_path: Path, server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The report and the kept run stand where they were asked for."""
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "agent.yaml").write_text(
+        f'name: a\nmodel: {{provider: openai, name: any, api_base: "{server.url}", api_key: k}}\n'
+        "tools: [{name: poll, type: function, function: 'jobs:poll'}]\n"
+        "test_cases: [{name: one, input: Go., expected_tools: [poll]}]\n",
+        encoding="utf-8",
+    )
+    (tmp_path / "jobs.py").write_text(
+        'import os\n\ndef poll() -> None:\n    """Go."""\n    os.chdir("elsewhere")\n',
+        encoding="utf-8",
+    )
+    call = Reply(tool_calls=(ToolCall(id="c1", name="poll", arguments="{}"),))
+    server.reply("chat", lambda request: "ok" if len(request.body["messages"]) > 2 else call)
+    monkeypatch.chdir(tmp_path)
+
+    assert main(["test", "--output", "r.md"]) == 0
+
+    assert (tmp_path / "r.md").is_file()
+    assert len(list((tmp_path / ".holodeck" / "runs").glob("*.json"))) == 1
+    assert not list((tmp_path / "elsewhere").iterdir())
+
+
 def write_keyless(folder: Path, provider: str, server: str) -> None:
     """Write an agent with a test case, in whose file no key stands."""
     (folder / "agent.yaml").write_text(

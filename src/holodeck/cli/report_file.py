@@ -89,7 +89,7 @@ def chosen_report(path: Path | None, form: str | None) -> ReportFile | None:
             f"--format ({forms})"
         )
     _refuse_to_replace(path, known)
-    return ReportFile(path=path, form=known)
+    return ReportFile(path=path.absolute(), form=known)  # a function may change the folder
 
 
 def _refuse_place(path: Path) -> None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from holodeck.errors import CostLimitError, HolodeckError, NotInitializedError
-from holodeck.lib.test_runner.problems import problems_in
+from holodeck.lib.test_runner.problems import problems_in, said
 from holodeck.lib.test_runner.turns import ToolUse
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class AgentTool(ABC):
         except HolodeckError as error:
             why = str(error)
         except Exception as error:  # noqa: BLE001  # a function is its author's code: the model and the transcript get its error
-            why = _said(error)
+            why = said(error)
             if limit.expired():
                 why = f"no result within {self._timeout:g} s (execution.tool_timeout)"
         return self._failed(given, why)
@@ -89,15 +89,6 @@ class AgentTool(ABC):
         return ToolUse(
             name=self.name, arguments=arguments, text=f"{self.name} failed: {why}", failed=True
         )
-
-
-def _said(error: Exception) -> str:
-    """Return an error of a function's author in words, also one that cannot say what it is."""
-    try:
-        text = str(error)
-    except Exception:  # noqa: BLE001  # its own code too
-        text = "it cannot say why"
-    return f"{type(error).__name__}: {text}".removesuffix(": ")
 
 
 class SearchFunction(AgentTool):

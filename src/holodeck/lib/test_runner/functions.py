@@ -19,7 +19,7 @@ from pydantic_core import ArgsKwargs, to_json
 from holodeck.errors import ConfigError
 from holodeck.lib.documents import content_id
 from holodeck.lib.test_runner.agent_tools import AgentTool, JsonObject, without_titles
-from holodeck.lib.test_runner.left_behind import in_thread_of_its_own
+from holodeck.lib.test_runner.left_behind import in_thread_of_its_own, not_ending_the_process
 from holodeck.lib.test_runner.turns import ToolUse
 from holodeck.models.function_tool import FunctionTool
 
@@ -63,6 +63,11 @@ class PythonFunction(AgentTool):
         return self._schema
 
     async def _call(self, arguments: JsonObject) -> ToolUse:
+        with not_ending_the_process():
+            text = _as_text(await self._found(arguments))
+        return ToolUse(name=self.name, arguments=arguments, text=text)
+
+    async def _found(self, arguments: JsonObject) -> Any:  # Any: what a function returns
         # Here and not in the thread: one that is left behind must not be inside the validator,
         # which cannot be unwound when the process ends.
         positional, named = self._adapter.validate_python(ArgsKwargs((), arguments))
@@ -75,7 +80,7 @@ class PythonFunction(AgentTool):
             found = await found
         if inspect.isasyncgen(found):
             found = [each async for each in found]
-        return ToolUse(name=self.name, arguments=arguments, text=_as_text(found))
+        return found
 
 
 def find_function_problem(config: FunctionTool, base_dir: Path) -> str | None:

@@ -1,10 +1,10 @@
-"""What is wrong with an object that somebody else made."""
+"""What is wrong with objects and code that somebody else made."""
 
 from __future__ import annotations
 
 from pydantic import ValidationError
 
-__all__ = ["problems_in"]
+__all__ = ["problems_in", "said"]
 
 
 def problems_in(error: ValidationError, whole: str) -> str:
@@ -13,3 +13,12 @@ def problems_in(error: ValidationError, whole: str) -> str:
         f"{'.'.join(str(part) for part in item['loc']) or whole}: {item['msg']}"
         for item in error.errors(include_url=False, include_input=False)
     )
+
+
+def said(error: BaseException) -> str:
+    """Return an error of somebody's code in words, also one that cannot say what it is."""
+    try:
+        text = str(error)
+    except BaseException:  # noqa: BLE001  # its own code too
+        text = "it cannot say why"
+    return f"{type(error).__name__}: {text}".removesuffix(": ")

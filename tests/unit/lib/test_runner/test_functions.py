@@ -88,6 +88,40 @@ def leave() -> str:
     sys.exit(3)
 
 
+async def leave_later() -> str:
+    """End the process, after a while."""
+    sys.exit(4)
+
+
+async def leave_after_one() -> object:
+    """Count to one, then end the process."""
+    yield 1
+    sys.exit(5)
+
+
+class Leaving:
+    """What ends the process when it is looked at."""
+
+    def __str__(self) -> str:
+        sys.exit(6)
+
+
+def leave_by_its_result() -> object:
+    """End the process by what it returns."""
+    return Leaving()
+
+
+class LeavingError(Exception):
+    """What ends the process when it is told."""
+
+    __str__ = Leaving.__str__
+
+
+def leave_by_its_error() -> object:
+    """End the process by what it raises."""
+    raise LeavingError
+
+
 def interrupt() -> str:
     """Pretend that somebody pressed Ctrl-C."""
     raise KeyboardInterrupt
@@ -218,6 +252,10 @@ async def test_a_failure_is_its_answer(
     [
         ("shop:leave", "wanted to end the process (SystemExit: 3)"),
         ("shop:interrupt", "wanted to end the process (KeyboardInterrupt"),
+        ("shop:leave_later", "wanted to end the process (SystemExit: 4)"),
+        ("shop:leave_after_one", "wanted to end the process (SystemExit: 5)"),
+        ("shop:leave_by_its_result", "SystemExit: 6"),
+        ("shop:leave_by_its_error", "it cannot say why"),
         ("shop:cancelled", "its work was cancelled"),
     ],
 )
