@@ -223,6 +223,37 @@ test_cases:
 """
 
 
+def test_a_variant_that_cannot_be_built_leaves_the_others_reported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its cases are not run, and why is said; the exit code is that of the error."""
+    write_documents(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    with ModelServer(faults=[Fault(status=401)]) as server:
+        model = f'{{provider: openai, name: m, api_base: "{server.url}", api_key: wrong}}'
+        text = AGENT.replace(", top_k: 3}", f", graphrag: {{indexing_model: {model}}}}}")
+        text = text.replace("source: docs", "source: docs, engine: graphrag")
+        text = text.replace(", graphrag:", ", embedding_model: {provider: embedded}, graphrag:")
+        (tmp_path / "agent.yaml").write_text(text, encoding="utf-8")
+        words = [
+            "--compare",
+            "default",
+            "--compare",
+            "graphrag",
+            "--compare",
+            "graphrag.max_gleanings=0",
+        ]
+        assert main(["test", *words, "--json", "--output", "r.xml"]) == 3
+    ran, failed, never_begun = json.loads(capsys.readouterr().out)["runs"]
+    assert (ran["stopped"], ran["counts"]["passed"]) == (None, 2)
+    assert failed["counts"]["not run"] == never_begun["counts"]["not run"] == 2
+    assert "key" in failed["stopped"]
+    assert failed["stopped"].endswith("2 of 2 test cases did not end, and nothing is said of them")
+    suites = ET.parse(tmp_path / "r.xml").findall("testsuite")
+    assert [suite.get("skipped") for suite in suites] == ["0", "2", "2"]
+    assert len(list((tmp_path / ".holodeck" / "runs").glob("*.json"))) == 1
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="this system has other signals")
 @pytest.mark.parametrize("form", ["words", "json"])
 def test_an_interrupted_run_reports_the_cases_that_ended(tmp_path: Path, form: str) -> None:
@@ -256,4 +287,4 @@ def test_an_interrupted_run_reports_the_cases_that_ended(tmp_path: Path, form: s
     assert [case.find("skipped") is not None for case in cases] == [False, False, True]
     (kept,) = (tmp_path / ".holodeck" / "runs").glob("*.json")
     (run,) = json.loads(kept.read_text("utf-8"))["runs"]
-    assert run["stopped"].startswith("interrupted: 1 of 3 test cases")
+    assert run["stopped"].startswith("interrupted; 1 of 3 test cases")

@@ -17,7 +17,7 @@ from holodeck.cli.output import say
 from holodeck.cli.progress import show_progress
 from holodeck.cli.session import Session
 from holodeck.cli.work import carry_out
-from holodeck.errors import CostLimitError
+from holodeck.errors import CostLimitError, HolodeckError
 from holodeck.lib.quantities import number_of
 
 if TYPE_CHECKING:
@@ -58,30 +58,39 @@ def run_variants(
         variants: Label and agent of each.
         cases: In the order of the results.
         how: What the command line says of the runs.
-        on_cut: Given the runs so far where an interrupt comes after the end of any case.
+        on_cut: Given the runs so far where one is cut after the end of any case.
 
     Raises:
         KeyboardInterrupt: There was an interrupt, and no case was done.
-        typer.Exit: There was one, and ``on_cut`` was called.
+        HolodeckError: A run failed as a whole, and no case was done.
+        typer.Exit: Either came, and ``on_cut`` was called.
     """
     runs: list[RunResult] = []
     spent = 0.0
     was_cut = False
 
-    def tell_of_cut() -> bool:
+    def tell_of_cut(why: str = "interrupted") -> bool:
         nonlocal was_cut
         was_cut = bool(runs or work.done)
         if was_cut:
-            on_cut([*runs, work.cut_short()])
+            never_begun = [variant(*each) for each in variants[len(runs) + 1 :]]
+            on_cut([*runs, *(each.cut_short(why) for each in (work, *never_begun))])
         return was_cut
 
+    def variant(label: str, agent: LoadedAgent) -> _Variant:
+        return _Variant(session, with_what_is_left(agent, spent), label, cases, how)
+
     for label, agent in variants:
-        work = _Variant(session, with_what_is_left(agent, spent), label, cases, how)
+        work = variant(label, agent)
         try:
             runs.append(carry_out(work.run(), last_words=tell_of_cut))
         except KeyboardInterrupt:
             if was_cut:
                 raise typer.Exit(INTERRUPTED) from None
+            raise
+        except HolodeckError as error:
+            if tell_of_cut(str(error)):
+                raise typer.Exit(error.exit_code) from error
             raise
         spent += work.spent
     return runs
@@ -164,11 +173,11 @@ class _Variant:
             max_cost=left.config.execution.max_cost,
         )
 
-    def cut_short(self) -> RunResult:
-        """Return the run as far as it came when it was interrupted."""
+    def cut_short(self, why: str) -> RunResult:
+        """Return the run as far as it came when it was interrupted, or failed as a whole."""
         left = len(self._cases) - len(self.done)
         return self._stopped(
-            f"interrupted: {left} of {number_of(len(self._cases), 'test cases')} did not end, and "
+            f"{why}; {left} of {number_of(len(self._cases), 'test cases')} did not end, and "
             "nothing is said of them"
         )
 
