@@ -292,6 +292,7 @@ print(sorted(heavy & set(sys.modules)))
     assert done.stdout.strip() == "[]"
 
 
+@pytest.mark.heavy
 async def test_an_index_that_lost_its_replies_is_estimated_by_what_it_remembers(
     server: ModelServer, docs: Path
 ) -> None:
@@ -311,6 +312,7 @@ async def test_an_index_that_lost_its_replies_is_estimated_by_what_it_remembers(
     check(estimate, server)
 
 
+@pytest.mark.heavy
 async def test_claims_are_estimated_over_chunks_that_are_extracted(
     server: ModelServer, docs: Path
 ) -> None:
