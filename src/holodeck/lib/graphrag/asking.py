@@ -28,6 +28,11 @@ class Said:
     text: str
     is_cut: bool = False
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the reader of an answer made of it should know."""
+        return (BREAKS_OFF,) if self.is_cut else ()
+
 
 class _EmptyReplyError(ProviderError):
     """A model said nothing."""

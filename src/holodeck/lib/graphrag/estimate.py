@@ -137,7 +137,7 @@ class _Estimating:
         template = self._template("summarize")
         return _Step(
             calls=Span(low=calls, high=calls + more),
-            input_tokens=Span(low=tokens, high=tokens + more * (template + SUMMARY_INPUT.high)),
+            input_tokens=Span(low=tokens, high=tokens + more * (template + SUMMARY_INPUT)),
             output_tokens=self._cut(
                 Span(low=calls * SUMMARY_REPLY.low, high=(calls + more) * SUMMARY_REPLY.high),
                 calls + more,
@@ -155,7 +155,7 @@ class _Estimating:
             often = names.repeated(1 if is_known else 2)
             return often + linked(often)
         if is_known:
-            return 2 * names.distinct.high
+            return 2 * names.distinct
         times = max(2, math.ceil(graphrag.summary_threshold / DESCRIPTION_TOKENS))
         return 2.0 * names.repeated(times) + 1
 
@@ -169,10 +169,10 @@ class _Estimating:
             high = sum(_longest_report_prompt(each, template) for each in asked)
         else:
             template = self._template("report")
-            more = self._names.distinct.high * ENTITIES.high * COMMUNITIES.high
+            more = self._names.distinct * ENTITIES * COMMUNITIES
             calls = Span(high=self._found.communities + more)
             low = 0.0
-            high = calls.high * (template + REPORT_CONTEXT.high)
+            high = calls.high * (template + REPORT_CONTEXT)
         return _Step(
             calls=calls,
             input_tokens=Span(low=low, high=high),
@@ -210,15 +210,15 @@ class _Estimating:
         known = [text for text in [*entities, *reports] if MARK not in text]
         waiting = sum(MARK in text for text in entities)
         tokens = sum(map(count_tokens, known))
-        more = self._names.distinct if self._is_open else NOTHING
+        more = self._names.distinct * ENTITIES if self._is_open else 0.0
         return (
             Span.exactly(len(known) + waiting)
             + Span(low=report.calls.low / 2, high=report.calls.high)  # two may read the same
-            + Span(high=more.high * ENTITIES.high),
+            + Span(high=more),
             Span.exactly(tokens)
             + Span(low=waiting * ENTITY_TOKENS.low, high=waiting * SUMMARY_REPLY.high)
             + Span(low=report.output_tokens.low / 2, high=report.output_tokens.high)
-            + Span(high=more.high * ENTITIES.high * ENTITY_TOKENS.high),
+            + Span(high=more * ENTITY_TOKENS.high),
         )
 
     def _embedding(self, step: str, asked: _Step, texts: Span) -> EstimateRow:

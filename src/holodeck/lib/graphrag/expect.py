@@ -40,32 +40,32 @@ _FIRST_WORDS = frozenset(
     """.split()  # noqa: SIM905  # a list of words reads better as words
 )
 
-_SHARE_OF_NAMES = Span(low=0.01, high=0.05)
-"""Names in a text by its tokens, where capitals tell nothing."""
-_REPLY_TO_NAME = Span(high=115)
-"""Tokens of an extraction's reply for each name of its text; a model may find none of them."""
+_SHARE_OF_NAMES = 0.05
+"""Names in a text by its tokens, at most, where capitals tell nothing."""
+_REPLY_TO_NAME = 115
+"""Tokens of an extraction's reply for each name of its text, at most: a model may find none."""
 _REPLY_TO_CHUNK = Span(low=4, high=80)
 """Tokens of the reply to a text in which there is nothing, and of the way round the records."""
 
 DESCRIPTION_TOKENS = 80
 """Tokens of one description of a thing, rather more than fewer."""
-ENTITIES = Span(high=1.6)
-"""Entities for each distinct name; none where a model finds nothing."""
-COMMUNITIES = Span(high=0.45)
-"""Communities for each entity."""
+ENTITIES = 1.6
+"""Entities for each distinct name, at most: a model may find none."""
+COMMUNITIES = 0.45
+"""Communities for each entity, at most."""
 ENTITY_TOKENS = Span(low=3, high=200)
 """Tokens of an entity's name and description."""
-REPORT_CONTEXT = Span(low=60, high=2500)
-"""Tokens that a report is written from, on the average."""
+REPORT_CONTEXT = 2500
+"""Tokens that a report is written from, at most, on the average."""
 REPORT_REPLY = Span(low=80, high=1800)
-SUMMARY_INPUT = Span(low=100, high=2000)
-"""Tokens of the descriptions that are summarised at once, on the average."""
+SUMMARY_INPUT = 2000
+"""Tokens of the descriptions that are summarised at once, at most, on the average."""
 SUMMARY_REPLY = Span(low=10, high=700)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Names:
-    """How many names stand in some texts.
+    """How many names stand in some texts, at most.
 
     Attributes:
         mentions: A name counts once for each text.
@@ -73,8 +73,8 @@ class Names:
         texts_of: Name → in how many texts it stands.
     """
 
-    mentions: Span
-    distinct: Span
+    mentions: float
+    distinct: float
     texts_of: Mapping[str, int]
 
     def repeated(self, times: int) -> int:
@@ -90,13 +90,8 @@ def names_in(texts: Iterable[str]) -> Names:
         texts_of.update({name for name in map(_bare, _NAME.findall(text)) if name})
         if not _has_capitals(text):
             uncased += count_tokens(text)
-    seen = Span.exactly(texts_of.total())
     more = _SHARE_OF_NAMES * uncased
-    return Names(
-        mentions=seen + more,
-        distinct=Span(low=len(texts_of) + more.low / 4, high=len(texts_of) + more.high),
-        texts_of=texts_of,
-    )
+    return Names(mentions=texts_of.total() + more, distinct=len(texts_of) + more, texts_of=texts_of)
 
 
 def _has_capitals(text: str) -> bool:
@@ -121,6 +116,6 @@ def linked(names: int) -> int:
 def extraction_reply(names: Names, chunks: int) -> Span:
     """Return the tokens of the replies to extraction prompts."""
     return Span(
-        low=names.mentions.low * _REPLY_TO_NAME.low + chunks * _REPLY_TO_CHUNK.low,
-        high=names.mentions.high * _REPLY_TO_NAME.high + chunks * _REPLY_TO_CHUNK.high,
+        low=chunks * _REPLY_TO_CHUNK.low,
+        high=names.mentions * _REPLY_TO_NAME + chunks * _REPLY_TO_CHUNK.high,
     )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from holodeck.errors import ContextLengthError, ProviderError, SearchError
 from holodeck.lib.contracts import Answer, ContextReport
-from holodeck.lib.graphrag.asking import BREAKS_OFF, Asker, Said, question_too_long
+from holodeck.lib.graphrag.asking import Asker, Said, question_too_long
 from holodeck.lib.graphrag.causes import causes_of
 from holodeck.lib.graphrag.points import Chosen, Point, choose_points, points_in
 from holodeck.lib.graphrag.refusals import is_of_all
@@ -20,16 +20,6 @@ from holodeck.lib.tokens import count_tokens
 __all__ = ["NOTHING_RELEVANT", "MapReduce"]
 
 NOTHING_RELEVANT = "Nothing relevant to this question was found in the documents."
-
-
-def nothing_in_the_rest(lost: int, parts: int) -> str:
-    """Return the answer where nothing relevant was read and something could not be."""
-    return (
-        f"Nothing relevant to this question was found in what could be read: {lost} of {parts} "
-        "batches of reports were lost."
-    )
-
-
 TOO_LONG = "a report and the question are longer than the model takes"
 REFUSALS = 3
 """Times that no more than a report was refused for its length, after which it is not asked for."""
@@ -79,8 +69,7 @@ class MapReduce:
         notes = tuple(_map_notes(parts, lost))
         points = [point for part in parts for point in part.points if point.score > 0]
         if not points:
-            text = NOTHING_RELEVANT if not lost else nothing_in_the_rest(len(lost), len(parts))
-            return Answer(text=text, notes=notes)
+            return Answer(text=_nothing_relevant(len(lost), len(parts)), notes=notes)
         reduced = await self._reduce(points)
         return Answer(text=reduced.text, notes=(*notes, *reduced.notes))
 
@@ -148,8 +137,7 @@ class MapReduce:
                 if budget < LEAST_DATA:
                     raise question_too_long(error, size) from error
             else:
-                notes = (*_notes_on(chosen), *([BREAKS_OFF] if said.is_cut else []))
-                return Answer(text=said.text, notes=notes)
+                return Answer(text=said.text, notes=(*_notes_on(chosen), *said.notes))
 
     async def _join(self, points: str) -> Said:
         return await self._asker.answer(
@@ -163,6 +151,15 @@ class MapReduce:
 
 class _UnreadableError(Exception):
     """A reply is not what was asked for."""
+
+
+def _nothing_relevant(lost: int, parts: int) -> str:
+    if not lost:
+        return NOTHING_RELEVANT
+    return (
+        f"Nothing relevant to this question was found in what could be read: {lost} of {parts} "
+        "batches of reports were lost."
+    )
 
 
 def _map_notes(parts: Sequence[_Part], lost: Sequence[str]) -> Iterator[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from holodeck.lib.contracts import Answer, AnswerContext, ChatModel, ContextReport, Rating
-from holodeck.lib.graphrag.asking import BREAKS_OFF, Asker
+from holodeck.lib.graphrag.asking import Asker
 from holodeck.lib.graphrag.map_reduce import NOTHING_RELEVANT, MapReduce
 from holodeck.lib.graphrag.rate_reports import RATE_PROMPT, rate_reports
 from holodeck.lib.graphrag.values import LOCAL, MAP, REDUCE
@@ -53,7 +53,7 @@ class PromptedAnswerSteps:
         found = {"context_data": context.text}
         form = self._response_type
         said = await self._asker.answer("local", question, found, response_type=form)
-        return Answer(text=said.text, notes=(BREAKS_OFF,) if said.is_cut else ())
+        return Answer(text=said.text, notes=said.notes)
 
     async def answer_global(self, question: str, reports: Sequence[ContextReport]) -> Answer:
         """Map over batches of reports, then reduce their points to one answer.

@@ -6,7 +6,6 @@ from holodeck.errors import (
     AuthenticationError,
     ContentFilterError,
     ContextLengthError,
-    HolodeckError,
     ProviderError,
     RateLimitError,
 )
@@ -16,13 +15,13 @@ __all__ = ["is_no_answer", "is_of_all"]
 _OF_ONE_TEXT = (400, 413, 422)
 
 
-def is_of_all(error: HolodeckError) -> bool:
+def is_of_all(error: ProviderError) -> bool:
     """Tell whether the next call would fail alike, whatever it asks.
 
     A wrong key, a model that is not there, a quota that is used up, settings that the server
-    refuses; also an error of no model.
+    refuses.
     """
-    if isinstance(error, AuthenticationError) or not isinstance(error, ProviderError):
+    if isinstance(error, AuthenticationError):
         return True
     if isinstance(error, ContentFilterError | ContextLengthError) or error.retryable:
         return False

@@ -81,6 +81,10 @@ class Rehearsal:
         """Return the requests of one purpose."""
         return [each for each in self.asked if each.request.purpose == purpose]
 
+    def purposes_since(self, number: int) -> set[str]:
+        """Return what was asked for after so many requests."""
+        return {each.request.purpose for each in self.asked[number:]}
+
 
 async def rehearse(
     prepared: Prepared,
@@ -179,7 +183,7 @@ class _Watched:
     async def extract(self, text: str) -> Extraction:
         before = len(self._found.asked)
         extraction = await self.inner.extract(text)
-        purposes = {each.request.purpose for each in self._found.asked[before:]}
+        purposes = self._found.purposes_since(before)
         if purposes:
             self._found.open_texts.append(text)
         if "extract" in purposes:
@@ -203,6 +207,6 @@ class _WatchedClaims:
     async def claims(self, text: str) -> FoundClaims:
         before = len(self._found.asked)
         claims = await self._inner.claims(text)
-        if any(each.request.purpose == "claims" for each in self._found.asked[before:]):
+        if "claims" in self._found.purposes_since(before):
             self._found.claim_texts.append(text)
         return claims

@@ -22,7 +22,7 @@ from holodeck.lib.readers.time_limit import has_more_time
 from holodeck.lib.resources import ResolvedTool
 from holodeck.models.config import ExecutionConfig
 
-__all__ = ["DOCUMENTS_CHANGED", "SKIPPED_CHANGED", "IndexState", "skipped_now"]
+__all__ = ["DOCUMENTS_CHANGED", "SKIPPED_CHANGED", "IndexState"]
 
 HASHES_FILE = "documents.json"
 """The hashes of the documents, which a file that did not change is not read for again."""
@@ -116,7 +116,7 @@ class IndexState(ABC, Generic[Record]):
         self._hashes.save()
         if found.source_hash != record.source_hash:
             return DOCUMENTS_CHANGED
-        skipped = skipped_now(record, found)
+        skipped = _skipped_now(record, found)
         if options.strict and skipped:
             return f"strict is set, and {number_of(len(skipped), 'files')} cannot be read"
         if any(has_more_time(reason, options.file_timeout) for reason in skipped.values()):
@@ -128,7 +128,7 @@ class IndexState(ABC, Generic[Record]):
         """Say what is skipped now, in the record of an index whose documents are as they were."""
         record = self._folder.published()
         found = survey(source, read_options(self._tool, self._execution), hashes=self._hashes)
-        noted = replace(record, skipped=skipped_now(record, found))
+        noted = replace(record, skipped=_skipped_now(record, found))
         self._folder.commit(noted)
         return noted
 
@@ -156,7 +156,7 @@ class IndexState(ABC, Generic[Record]):
         return record.vector_size if is_same else 0
 
 
-def skipped_now(record: IndexRecord, found: Survey) -> dict[str, str]:
+def _skipped_now(record: IndexRecord, found: Survey) -> dict[str, str]:
     """Return what is skipped of a source whose readable files are those of the record, and why."""
     tried = {file.path for file, _ in found.readable}
     unread = {path: reason for path, reason in record.skipped.items() if path in tried}

@@ -74,19 +74,7 @@ def prepare(
         ends: Where they end, if they can.
         memo: Where texts were cut by the same settings before.
     """
-    distinct: dict[str, Document] = {}
-    records: dict[Place, PlacedRecord] = {}
-    places: dict[str, set[Place]] = {}
-    for document in documents:
-        kept = distinct.setdefault(document.id, document)
-        if document.place < kept.place:
-            distinct[document.id] = document
-        places.setdefault(document.id, set()).add(document.place)
-        if document.record_id is not None or document.metadata:
-            records[document.place] = PlacedRecord(
-                id=document.record_id, metadata=document.metadata
-            )
-
+    distinct, places, records = _gathered(documents)
     known = StepMemo() if memo is None else memo
     units: dict[str, Chunk] = {}
     units_of: dict[str, tuple[str, ...]] = {}
@@ -116,6 +104,25 @@ def prepare(
         units_of=units_of,
         records=records,
     )
+
+
+def _gathered(
+    documents: Iterable[Document],
+) -> tuple[dict[str, Document], dict[str, set[Place]], dict[Place, PlacedRecord]]:
+    """Return each distinct text once, where each stands, and what comes with it there."""
+    distinct: dict[str, Document] = {}
+    places: dict[str, set[Place]] = {}
+    records: dict[Place, PlacedRecord] = {}
+    for document in documents:
+        kept = distinct.setdefault(document.id, document)
+        if document.place < kept.place:
+            distinct[document.id] = document
+        places.setdefault(document.id, set()).add(document.place)
+        if document.record_id is not None or document.metadata:
+            records[document.place] = PlacedRecord(
+                id=document.record_id, metadata=document.metadata
+            )
+    return distinct, places, records
 
 
 def _cuts(

@@ -66,8 +66,6 @@ class VectorIndexer(Indexer[VectorRecord]):
         """Tell whether each chunk has its vector, wherever it stands now."""
         if self._execution.cache == "renew":
             return False
-        if embedding_key(record.settings) != embedding_key(corpus.settings):
-            return False
         # Here and not above: it imports numpy.
         from holodeck.lib.vectorstore.store import OpenStore
 
