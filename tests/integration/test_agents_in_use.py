@@ -120,18 +120,12 @@ async def test_a_tool_has_a_limit_of_its_own(tmp_path: Path, server: ModelServer
     await hasty.close()
 
 
-def test_a_function_left_behind_costs_no_exit_code(tmp_path: Path, server: ModelServer) -> None:
-    """Whatever library it is in when the process ends: the turn was answered, and that is told."""
-    (tmp_path / "jobs.py").write_text(
-        "from pydantic import TypeAdapter\n\n"
-        'def poll() -> str:\n    """Wait for a job."""\n'
-        "    return TypeAdapter(list[int]).validate_python(iter(lambda: 1, 2))\n",
-        encoding="utf-8",
-    )
-    (tmp_path / "agent.yaml").write_text(
+def let_poll(folder: Path, server: ModelServer, function: str, more: str = "") -> None:
+    """Write an agent whose function ``poll`` its model calls once, to answer by what it said."""
+    (folder / "jobs.py").write_text(function, encoding="utf-8")
+    (folder / "agent.yaml").write_text(
         f'name: a\nmodel: {{provider: openai, name: any, api_base: "{server.url}"}}\n'
-        "execution: {tool_timeout: 0.3}\n"
-        "tools: [{name: poll, type: function, function: 'jobs:poll'}]\n",
+        f"tools: [{{name: poll, type: function, function: 'jobs:poll'}}]\n{more}",
         encoding="utf-8",
     )
 
@@ -142,15 +136,32 @@ def test_a_function_left_behind_costs_no_exit_code(tmp_path: Path, server: Model
         return Reply(tool_calls=(ToolCall(id="c1", name="poll", arguments="{}"),))
 
     server.reply("chat", call_it)
-    done = subprocess.run(
-        [sys.executable, "-m", "holodeck", "chat", "-m", "Is it done?"],
-        cwd=tmp_path,
+
+
+def run_in(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """Run the command line in a process of its own, with a key."""
+    return subprocess.run(
+        [sys.executable, "-m", "holodeck", *words],
+        cwd=folder,
         env={**os.environ, "OPENAI_API_KEY": "secret", "PYTHONPATH": os.pathsep.join(sys.path)},
         capture_output=True,
         text=True,
         timeout=100,
         check=False,
     )
+
+
+def test_a_function_left_behind_costs_no_exit_code(tmp_path: Path, server: ModelServer) -> None:
+    """Whatever library it is in when the process ends: the turn was answered, and that is told."""
+    let_poll(
+        tmp_path,
+        server,
+        "from pydantic import TypeAdapter\n\n"
+        'def poll() -> str:\n    """Wait for a job."""\n'
+        "    return TypeAdapter(list[int]).validate_python(iter(lambda: 1, 2))\n",
+        more="execution: {tool_timeout: 0.3}\n",
+    )
+    done = run_in(tmp_path, "chat", "-m", "Is it done?")
     assert "no result within 0.3 s" in done.stdout
     assert (done.returncode, "error" in done.stderr) == (0, False)
 
@@ -160,37 +171,18 @@ def test_what_functions_print_is_no_part_of_the_document(
     tmp_path: Path, server: ModelServer, words: list[str]
 ) -> None:
     """Nor what their subprocesses do, nor what is written to the descriptor itself."""
-    (tmp_path / "jobs.py").write_text(
+    let_poll(
+        tmp_path,
+        server,
         "import os, subprocess\n\n"
         'def poll() -> str:\n    """Say something."""\n'
         "    print('by print')\n    os.write(1, b'by descriptor\\n')\n"
         "    subprocess.run(['echo', 'by subprocess'])\n    return 'said'\n",
-        encoding="utf-8",
+        more="test_cases: [{name: one, input: Say it., expected_tools: [poll]}]\n",
     )
-    (tmp_path / "agent.yaml").write_text(
-        f'name: a\nmodel: {{provider: openai, name: any, api_base: "{server.url}"}}\n'
-        "tools: [{name: poll, type: function, function: 'jobs:poll'}]\n"
-        "test_cases: [{name: one, input: Say it., expected_tools: [poll]}]\n",
-        encoding="utf-8",
-    )
-
-    def call_it(request: ServerRequest) -> str | Reply:
-        if request.body["messages"][-1]["role"] == "tool":
-            return "It was said."
-        return Reply(tool_calls=(ToolCall(id="c1", name="poll", arguments="{}"),))
-
-    server.reply("chat", call_it)
-    done = subprocess.run(
-        [sys.executable, "-m", "holodeck", *words, "--json"],
-        cwd=tmp_path,
-        env={**os.environ, "OPENAI_API_KEY": "secret", "PYTHONPATH": os.pathsep.join(sys.path)},
-        capture_output=True,
-        text=True,
-        timeout=100,
-        check=False,
-    )
+    done = run_in(tmp_path, *words, "--json")
     assert done.returncode == 0, done.stderr
-    assert "It was said." in json.dumps(json.loads(done.stdout))
+    assert "Found: said" in json.dumps(json.loads(done.stdout))
     for means in ("print", "descriptor", "subprocess"):
         assert f"by {means}\n" in done.stderr
 
@@ -200,18 +192,13 @@ def test_a_function_that_changes_the_folder_moves_no_report(
 ) -> None:
     """The report and the kept run stand where they were asked for."""
     (tmp_path / "elsewhere").mkdir()
-    (tmp_path / "agent.yaml").write_text(
-        f'name: a\nmodel: {{provider: openai, name: any, api_base: "{server.url}", api_key: k}}\n'
-        "tools: [{name: poll, type: function, function: 'jobs:poll'}]\n"
-        "test_cases: [{name: one, input: Go., expected_tools: [poll]}]\n",
-        encoding="utf-8",
-    )
-    (tmp_path / "jobs.py").write_text(
+    let_poll(
+        tmp_path,
+        server,
         'import os\n\ndef poll() -> None:\n    """Go."""\n    os.chdir("elsewhere")\n',
-        encoding="utf-8",
+        more="test_cases: [{name: one, input: Go., expected_tools: [poll]}]\n",
     )
-    call = Reply(tool_calls=(ToolCall(id="c1", name="poll", arguments="{}"),))
-    server.reply("chat", lambda request: "ok" if len(request.body["messages"]) > 2 else call)
+    monkeypatch.setenv("OPENAI_API_KEY", "secret")
     monkeypatch.chdir(tmp_path)
 
     assert main(["test", "--output", "r.md"]) == 0

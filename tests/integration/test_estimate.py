@@ -111,6 +111,20 @@ def embedded(server: ModelServer) -> list[str]:
     ]
 
 
+async def build(built: VectorStoreTool) -> None:
+    """Make or update the index."""
+    await built.initialize()
+    await built.close()
+
+
+async def estimated_then_built(server: ModelServer, built: VectorStoreTool) -> Estimate:
+    """Return what the build was to take; what it took is what the server counted."""
+    estimate = await built.estimate()
+    server.reset_counts()
+    await build(built)
+    return estimate
+
+
 def check(estimate: Estimate, server: ModelServer) -> None:
     """Compare an estimate with what the server counted since."""
     for step in ("extract", "claims"):
@@ -163,11 +177,7 @@ async def test_once_extraction_is_done_the_rest_is_known(server: ModelServer, do
         await stopped.initialize()
     await stopped.close()
     server.heal()
-    server.reset_counts()
-    knowledge = tool(server, docs)
-    estimate = await knowledge.estimate()
-    await knowledge.initialize()
-    await knowledge.close()
+    estimate = await estimated_then_built(server, tool(server, docs))
 
     check(estimate, server)
     assert {each.step for each in estimate.rows}.isdisjoint({"extract", "glean", "summarize"})
@@ -297,16 +307,10 @@ async def test_an_index_that_lost_its_replies_is_estimated_by_what_it_remembers(
     server: ModelServer, docs: Path
 ) -> None:
     """The build knows the steps of the published index, so nobody is told to pay for them."""
-    first = tool(server, docs)
-    await first.initialize()
-    await first.close()
+    await build(tool(server, docs))
     shutil.rmtree(docs.parent / ".holodeck" / "cache")
     (docs / "new.txt").write_text("One Short Text more.", encoding="utf-8")
-    knowledge = tool(server, docs)
-    estimate = await knowledge.estimate()
-    server.reset_counts()
-    await knowledge.initialize()
-    await knowledge.close()
+    estimate = await estimated_then_built(server, tool(server, docs))
 
     assert row(estimate, "extract").calls == Span.exactly(1)
     check(estimate, server)
@@ -317,14 +321,8 @@ async def test_claims_are_estimated_over_chunks_that_are_extracted(
     server: ModelServer, docs: Path
 ) -> None:
     """Their replies are as long as their texts have names, though no extraction is due."""
-    first = tool(server, docs)
-    await first.initialize()
-    await first.close()
-    knowledge = tool(server, docs, skip_claim_extraction=False)
-    estimate = await knowledge.estimate()
-    server.reset_counts()
-    await knowledge.initialize()
-    await knowledge.close()
+    await build(tool(server, docs))
+    estimate = await estimated_then_built(server, tool(server, docs, skip_claim_extraction=False))
 
     assert "extract" not in {each.step for each in estimate.rows}
     assert row(estimate, "claims").calls.low > 0
@@ -345,10 +343,7 @@ async def test_few_names_that_are_all_linked_and_none_at_all_are_within_the_rang
     people = ("Ann Lee", "Bob Ray", "Cara Fox", "Dan Orr", "Eva Nagy")
     lines = [f"{a} met {b} in {1900 + n}." for n in range(6) for a in people for b in people]
     (docs / "few.txt").write_text(" ".join(lines), encoding="utf-8")
-    knowledge = tool(server, docs, **settings)
-    estimate = await knowledge.estimate()
-    await knowledge.initialize()
-    await knowledge.close()
+    estimate = await estimated_then_built(server, tool(server, docs, **settings))
 
     counted = [server.counts[kind] for kind in server.counts]
     assert within(sum(each.calls for each in counted), estimate.calls)

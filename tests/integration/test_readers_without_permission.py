@@ -11,11 +11,14 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 pytest.importorskip("graphrag", reason="needs the extra graphrag")
 pytest.importorskip("wordllama", reason="needs the extra embedded")
+
+from holodeck.testing import ModelServer
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
@@ -64,6 +67,24 @@ is_held, was_built = asyncio.run(held())
 print(json.dumps([before, after, is_held, was_built]))
 """
 
+ESTIMATE = """
+import contextlib, io, json, os, sys
+from holodeck.cli import main
+
+def estimate():
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        code = main(["index", "--estimate", "--force", "-a", sys.argv[1], "--json"])
+    return code, json.loads(out.getvalue())
+
+before = estimate()          # everything is imported while all of it can be read
+if os.geteuid() == 0:
+    os.setgroups([])
+    os.setegid(65534)
+    os.seteuid(65534)
+print(json.dumps([before, estimate()]))
+"""
+
 PLACES = {
     "default": ("vectorstore", "generations"),
     "graphrag": ("graphrag", "output"),
@@ -82,13 +103,36 @@ def project(request: pytest.FixtureRequest) -> Iterator[tuple[Path, Path]]:
         f"tools: [{{name: k, source: docs, engine: {engine}}}]\n",
         encoding="utf-8",
     )
-    command = [sys.executable, "-m", "holodeck", "index", "-a", str(base / "agent.yaml")]
-    subprocess.run(command, env=environment(), check=True, capture_output=True)
+    index(base)
     change_modes(base, writable=False)
     place, root = PLACES[engine]
     yield base, base / ".holodeck" / place / "k" / root / "000001"
     change_modes(base, writable=True)
     shutil.rmtree(base)
+
+
+@pytest.fixture
+def paid() -> Iterator[Path]:
+    """Return a project whose replies were paid for, by which nothing can be written."""
+    base = Path(tempfile.mkdtemp())
+    (base / "docs").mkdir()
+    (base / "docs" / "a.txt").write_text("Ann Lee runs Orion Labs in Paris.", encoding="utf-8")
+    with ModelServer() as server:
+        (base / "agent.yaml").write_text(
+            f'name: a\nmodel: {{provider: openai, name: m, api_base: "{server.url}", api_key: k}}\n'
+            "tools: [{name: k, source: docs, engine: graphrag}]\n",
+            encoding="utf-8",
+        )
+        index(base)
+    change_modes(base, writable=False)
+    yield base
+    change_modes(base, writable=True)
+    shutil.rmtree(base)
+
+
+def index(base: Path) -> None:
+    command = [sys.executable, "-m", "holodeck", "index", "-a", str(base / "agent.yaml")]
+    subprocess.run(command, env=environment(), check=True, capture_output=True)
 
 
 def environment() -> dict[str, str]:
@@ -99,6 +143,19 @@ def change_modes(base: Path, *, writable: bool) -> None:
     for path in (base, *base.rglob("*")):
         mode = stat.S_IRUSR | stat.S_IRGRP | stat.S_IROTH | (stat.S_IWUSR if writable else 0)
         path.chmod(mode | (0o111 if path.is_dir() else 0))
+
+
+def estimated(base: Path) -> list[tuple[int, dict[str, Any]]]:  # Any: JSON
+    """Return what an estimate of a build anew says: before and after rights were given up."""
+    done = subprocess.run(
+        [sys.executable, "-c", ESTIMATE, str(base / "agent.yaml")],
+        env=environment(),
+        capture_output=True,
+        encoding="utf-8",
+        check=True,
+    )
+    found: list[tuple[int, dict[str, Any]]] = json.loads(done.stdout)
+    return found
 
 
 def read(base: Path, generation: Path, *, guarded: bool = True) -> list[object]:
@@ -142,3 +199,18 @@ def test_without_a_file_for_the_lease_there_is_a_search_all_the_same(
     assert "Ann Lee" in after[1]
     assert is_held is False
     assert was_built is False
+
+
+def test_paid_replies_that_may_only_be_read_are_not_paid_for_again(paid: Path) -> None:
+    """An estimate counts them where the cache can be read, and goes on without where it cannot."""
+    before, after = estimated(paid)
+    assert after == before
+    assert after[0] == 0
+    steps = {row["step"] for row in after[1]["tools"][0]["steps"]}
+    assert steps == {"probe chat", "probe embedding"}
+
+    (replies,) = paid.glob(".holodeck/cache/**/replies.sqlite")
+    replies.chmod(0o600 if os.geteuid() == 0 else 0)
+    code, without = estimated(paid)[1]
+    assert code == 0
+    assert "extract" in {row["step"] for row in without["tools"][0]["steps"]}

@@ -14,6 +14,7 @@ import pytest
 
 import holodeck
 from holodeck.lib.contracts import ToolCall
+from holodeck.lib.test_runner.model_agent import BREAKS_OFF
 from holodeck.testing import Fault, ModelServer, Reply, ServerRequest
 from holodeck.testing.project import write_documents
 
@@ -57,6 +58,8 @@ def answer(request: ServerRequest) -> str | Reply:
             {"first": 1, "second": 2} if "right" in question else {"first": "one"}
         )
         return Reply(tool_calls=(ToolCall(id="c1", name="add", arguments=arguments),))
+    if "at length" in question:
+        return Reply(text="First of all,", finish_reason="length")
     return f"You said: {question}"
 
 
@@ -119,6 +122,16 @@ def test_a_talk_shows_what_it_does_and_goes_on_after_each_failure(
     ):
         assert told in said.stderr, told
     assert "Traceback" not in said.stderr
+
+
+def test_an_answer_that_breaks_off_says_so(project: Path) -> None:
+    """What there is of it stands on stdout, and a note beside it, in words and in JSON."""
+    said = chat(project, "-m", "Tell it at length")
+    assert (said.returncode, said.stdout) == (0, "First of all,\n")
+    assert f"note: {BREAKS_OFF}\n" in said.stderr
+
+    as_json = chat(project, "-m", "Tell it at length", "--json")
+    assert json.loads(as_json.stdout)["notes"] == [BREAKS_OFF]
 
 
 def test_one_message_prints_the_answer_alone(project: Path) -> None:

@@ -73,6 +73,26 @@ def test_an_estimate_builds_nothing(folder: Path, capsys: Captured) -> None:
     assert not (folder / INDEX / "index.meta").exists()
 
 
+def test_an_estimate_of_several_tools_says_what_all_take(
+    server: ModelServer, folder: Path, capsys: Captured
+) -> None:
+    """At most the sum of what each takes at most, as JSON and in the last line of the words."""
+    two = AGENT.replace("tools: [", "tools: [{{name: l, source: docs}}, ")
+    (folder / "agent.yaml").write_text(two.format(url=server.url), encoding="utf-8")
+
+    document = printed(capsys, "index", "--estimate")
+    assert main(["index", "--estimate"]) == 0
+    *_, last = capsys.readouterr().out.splitlines()
+
+    assert len(document["tools"]) == 2
+    most = sum(tool["calls"]["high"] for tool in document["tools"])
+    assert document["at_most"]["calls"] == most > 0
+    assert document["at_most"]["cost"] == sum(tool["cost"]["high"] for tool in document["tools"])
+    assert last.startswith(f"all tools: at most {most} calls and $")
+    assert main(["index", "--estimate", "--tool", "k"]) == 0
+    assert "all tools" not in capsys.readouterr().out
+
+
 def test_a_filter_is_the_searchs(folder: Path, capsys: Captured) -> None:
     """``--filter`` leaves the places that it names, and a wrong one is told."""
     found = printed(capsys, "search", "Who runs it?", "--filter", "path=bob.*")
