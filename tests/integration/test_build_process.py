@@ -89,6 +89,36 @@ async def built(tmp_path: Path) -> Path:
     return tmp_path
 
 
+async def test_a_build_imports_what_it_needs_alone(tmp_path: Path) -> None:
+    """No server's client, no model's, no workflow of the library's own; twice is as once."""
+    write(tmp_path, "a.txt", "Ann Lee runs Orion Labs.")
+    code = (
+        "import asyncio, json, sys\n"
+        "from pathlib import Path\n"
+        "from holodeck.lib.graphrag.indexer import GraphRAGIndexer\n"
+        "from holodeck.lib.graphrag.library import bare_process\n"
+        "from holodeck.lib.graphrag.storage import GraphRAGStorage\n"
+        "from holodeck.lib.resources import resolve_tool\n"
+        "from holodeck.models.llm import LLMProvider\n"
+        "from holodeck.models.tool import VectorstoreTool\n"
+        "bare_process(), bare_process()\n"
+        "base = Path(sys.argv[1])\n"
+        "tool = VectorstoreTool(name='k', engine='graphrag', source=str(base / 'docs'))\n"
+        "resolved = resolve_tool(tool, LLMProvider(provider='embedded'))\n"
+        "storage = GraphRAGStorage(tool, base)\n"
+        "build = GraphRAGIndexer(tool, storage, resolved=resolved, in_process=True)\n"
+        "asyncio.run(build.build_index(base / 'docs'))\n"
+        "needed = {'graphrag.index.run.utils', 'lancedb'} & set(sys.modules)\n"
+        "spared = {'litellm', 'spacy', 'graphrag.index.workflows.create_communities',\n"
+        "          'lance_namespace_urllib3_client.api'} & set(sys.modules)\n"
+        "print(json.dumps([sorted(needed), sorted(spared)]))\n"
+    )
+    needed, spared = json.loads(await asyncio.to_thread(run, code, tmp_path))
+
+    assert needed == ["graphrag.index.run.utils", "lancedb"]
+    assert spared == []
+
+
 async def test_a_search_imports_no_library(built: Path) -> None:
     """Opening an index and asking it loads neither the library nor what comes with it."""
     code = (

@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import gc
 import importlib
+import importlib.util
 import logging
 import os
 import sys
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -69,6 +70,7 @@ def bare_process() -> None:
     """
     _leave_asyncio_alone()
     _leave_out_unused_workflows()
+    _leave_out_remote_catalogs()
     # A build makes many small objects and hardly a cycle: each look for one goes through them all.
     gc.set_threshold(100_000, 20, 100)
 
@@ -90,13 +92,29 @@ def _leave_out_unused_workflows() -> None:
     that an import takes; the workflows that run here need neither. What imports the package later
     finds it bare.
     """
-    name = "graphrag.index.workflows"
-    if name in sys.modules:
-        return
     parent = importlib.import_module("graphrag.index")
-    bare = ModuleType(name)
-    bare.__path__ = [str(Path(folder) / "workflows") for folder in parent.__path__]
-    sys.modules[name] = bare
+    _import_bare(
+        "graphrag.index.workflows", [str(Path(folder) / "workflows") for folder in parent.__path__]
+    )
+
+
+def _leave_out_remote_catalogs() -> None:
+    """Keep LanceDB from importing clients of servers that list tables, half of what it imports.
+
+    The package's ``__init__`` makes one of each kind; LanceDB itself imports its modules, and of
+    them those alone that describe a request.
+    """
+    package = "lance_namespace_urllib3_client"
+    spec = None if package in sys.modules else importlib.util.find_spec(package)
+    if spec is not None:
+        _import_bare(package, spec.submodule_search_locations or ())
+
+
+def _import_bare(package: str, folders: Iterable[str]) -> None:
+    """Let a package's modules be imported without its ``__init__``."""
+    bare = ModuleType(package)
+    bare.__path__ = list(folders)
+    sys.modules.setdefault(package, bare)
 
 
 @dataclass(frozen=True, kw_only=True)
