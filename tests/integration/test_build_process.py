@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -79,13 +80,21 @@ def children() -> set[int]:
     return {int(line) for line in found.stdout.split()}
 
 
+@pytest.fixture(scope="module")
+def indexed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder whose documents are indexed, to be copied."""
+    base = tmp_path_factory.mktemp("indexed")
+    write(base, "a.txt", "Ann Lee runs Orion Labs in Paris. Orion Labs bought Vega Works.")
+    graph = engine(base)
+    asyncio.run(graph.initialize())
+    asyncio.run(graph.close())
+    return base
+
+
 @pytest.fixture
-async def built(tmp_path: Path) -> Path:
-    """Return a folder whose documents are indexed."""
-    write(tmp_path, "a.txt", "Ann Lee runs Orion Labs in Paris. Orion Labs bought Vega Works.")
-    graph = engine(tmp_path)
-    await graph.initialize()
-    await graph.close()
+def built(indexed: Path, tmp_path: Path) -> Path:
+    """Return a folder of one's own whose documents are indexed."""
+    shutil.copytree(indexed, tmp_path, dirs_exist_ok=True)
     return tmp_path
 
 

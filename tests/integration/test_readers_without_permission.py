@@ -20,7 +20,11 @@ pytest.importorskip("wordllama", reason="needs the extra embedded")
 
 from holodeck.testing import ModelServer
 
-pytestmark = [pytest.mark.integration, pytest.mark.slow]
+pytestmark = [
+    pytest.mark.integration,
+    pytest.mark.slow,
+    pytest.mark.xdist_group("readers without permission"),  # each index is built once
+]
 
 if sys.platform == "win32":
     pytest.skip("this system has no such users", allow_module_level=True)

@@ -30,9 +30,9 @@ name: analyst
 model: {{provider: openai, name: any, api_base: "{url}", api_key: secret}}
 execution: {{max_retries: 0, llm_timeout: 30}}
 tools:
-  - {{name: knowledge, source: docs, embedding_model: {{provider: embedded}}}}
   - {{name: add, type: function, function: "sums:add"}}
 """
+KNOWLEDGE = "  - {name: knowledge, source: docs, embedding_model: {provider: embedded}}\n"
 SUMS = '''\
 def add(first: int, second: int) -> int:
     """Add two whole numbers."""
@@ -72,12 +72,20 @@ def server() -> Iterator[ModelServer]:
 
 
 @pytest.fixture
-def project(tmp_path: Path, server: ModelServer) -> Path:
-    """A folder with an agent, its documents and its function."""
-    write_documents(tmp_path)
+def talker(tmp_path: Path, server: ModelServer) -> Path:
+    """A folder with an agent and its function."""
     (tmp_path / "sums.py").write_text(SUMS, encoding="utf-8")
     (tmp_path / "agent.yaml").write_text(AGENT.format(url=server.url), encoding="utf-8")
     return tmp_path
+
+
+@pytest.fixture
+def project(talker: Path) -> Path:
+    """The same folder with documents, which the agent knows."""
+    write_documents(talker)
+    with (talker / "agent.yaml").open("a", encoding="utf-8") as agent:
+        agent.write(KNOWLEDGE)
+    return talker
 
 
 def chat(project: Path, *arguments: str, say: str = "") -> subprocess.CompletedProcess[str]:
@@ -124,13 +132,13 @@ def test_a_talk_shows_what_it_does_and_goes_on_after_each_failure(
     assert "Traceback" not in said.stderr
 
 
-def test_an_answer_that_breaks_off_says_so(project: Path) -> None:
+def test_an_answer_that_breaks_off_says_so(talker: Path) -> None:
     """What there is of it stands on stdout, and a note beside it, in words and in JSON."""
-    said = chat(project, "-m", "Tell it at length")
+    said = chat(talker, "-m", "Tell it at length")
     assert (said.returncode, said.stdout) == (0, "First of all,\n")
     assert f"note: {BREAKS_OFF}\n" in said.stderr
 
-    as_json = chat(project, "-m", "Tell it at length", "--json")
+    as_json = chat(talker, "-m", "Tell it at length", "--json")
     assert json.loads(as_json.stdout)["notes"] == [BREAKS_OFF]
 
 
@@ -141,13 +149,13 @@ def test_one_message_prints_the_answer_alone(project: Path) -> None:
     assert (project / ".holodeck" / "vectorstore" / "knowledge" / "index.meta").is_file()
 
 
-def test_what_a_function_prints_is_no_answer(project: Path) -> None:
+def test_what_a_function_prints_is_no_answer(talker: Path) -> None:
     """Neither its module nor itself gets into stdout, as JSON or as words."""
-    said = chat(project, "-m", "right sum?")
+    said = chat(talker, "-m", "right sum?")
     assert said.stdout == "The tool says: 3\n"
     assert "loaded\n" in said.stderr
     assert "adding\n" in said.stderr
-    one = json.loads(chat(project, "-m", "right sum?", "--json").stdout)
+    one = json.loads(chat(talker, "-m", "right sum?", "--json").stdout)
     assert one["text"] == "The tool says: 3"
 
 
@@ -177,33 +185,33 @@ def test_force_builds_again_and_no_index_builds_nothing(project: Path, server: M
     assert record.read_bytes() != first
 
 
-def test_half_a_character_spoils_no_later_question(project: Path, server: ModelServer) -> None:
+def test_half_a_character_spoils_no_later_question(talker: Path, server: ModelServer) -> None:
     """What a model says stays in the conversation: it can be sent back and printed."""
     server.replay(["half \ud83d", "next"], kind="chat")
-    said = chat(project, say="Hello\nAnd then?\n")
+    said = chat(talker, say="Hello\nAnd then?\n")
     assert said.returncode == 0, said.stderr
     assert said.stdout == "half \ufffd\nnext\n"
 
 
 def test_one_message_that_fails_ends_its_line_and_tells_what_it_took(
-    project: Path, server: ModelServer
+    talker: Path, server: ModelServer
 ) -> None:
     """The error does not stand behind a half answer, and calls that were paid are told."""
     server.fault(Fault(kind="chat", containing="long", cut_stream=True))
-    half = chat(project, "-m", "a long one")
+    half = chat(talker, "-m", "a long one")
     assert half.returncode == 3
     assert half.stdout.endswith("\n")
     server.replay(
         [Reply(text="", tool_calls=(ToolCall(id="c1", name="add", arguments="{}"),)), ""],
         kind="chat",
     )
-    paid = chat(project, "-m", "Hello")
+    paid = chat(talker, "-m", "Hello")
     assert paid.returncode == 3
     assert "(2 calls, " in paid.stderr
 
 
 def test_a_pipe_whose_last_turn_was_stopped_says_so_by_its_code(
-    project: Path, server: ModelServer
+    talker: Path, server: ModelServer
 ) -> None:
     """Ctrl-C in the last turn of a pipe gives 130; with an answer after it, the talk went on."""
     for more, code in (("", 130), ("Hello\n", 0)):
@@ -211,7 +219,7 @@ def test_a_pipe_whose_last_turn_was_stopped_says_so_by_its_code(
         server.pause()
         with subprocess.Popen(
             CHAT,
-            cwd=project,
+            cwd=talker,
             env=ENVIRONMENT,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -230,12 +238,12 @@ def test_a_pipe_whose_last_turn_was_stopped_says_so_by_its_code(
         assert child.returncode == code, more
 
 
-def test_bytes_that_are_no_text_are_told_as_such(project: Path, server: ModelServer) -> None:
+def test_bytes_that_are_no_text_are_told_as_such(talker: Path, server: ModelServer) -> None:
     """In a pipe, where the talk goes on, and behind ``-m``; the model is not asked."""
     for words, typed in ((["--json"], b"caf\xe9\nHello\n"), (["-m", b"caf\xe9"], b"")):
         said = subprocess.run(
             [*CHAT, *words],
-            cwd=project,
+            cwd=talker,
             env=ENVIRONMENT,
             input=typed,
             capture_output=True,

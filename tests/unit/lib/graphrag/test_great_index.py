@@ -19,7 +19,7 @@ from holodeck.lib.graphrag.tables import write_rows, write_vectors
 from holodeck.lib.graphrag.values import LOCAL_VALUES
 from holodeck.lib.tokens import count_tokens
 
-pytestmark = pytest.mark.unit
+pytestmark = [pytest.mark.unit, pytest.mark.xdist_group("great index")]  # it is made once
 
 ENTITIES, EDGES, REPORTS, HUB_DEGREE = 20_000, 60_000, 2_000, 5_000
 UNITS = ENTITIES // 4
