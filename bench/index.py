@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.replay import Server, passages, serving
+from holodeck.lib.graphrag.worker_process import build_environment
 
 PASSAGES = 295
 LATENCY = 0.3
@@ -59,13 +60,15 @@ def building(
 ) -> Iterator[Builder]:
     """Run a builder in a process of its own."""
     arguments = [name, server.url, str(work), json.dumps(settings or {})]
+    paths = os.pathsep.join(path for path in sys.path if path)
+    environment = build_environment() if name == OURS else {**os.environ, "PYTHONPATH": paths}
     process = subprocess.Popen(
         [sys.executable, "-m", "bench.builders", *arguments],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         encoding="utf-8",
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
+        env=environment,
     )
     try:
         warm_up = _say(process, json.dumps(_WARM_UP[0]))

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 pytest.importorskip("graphrag", reason="needs the extra graphrag")
@@ -22,6 +23,7 @@ from holodeck.errors import IndexingError
 from holodeck.lib.contracts import Progress
 from holodeck.lib.graphrag.engine import GraphRAGEngine
 from holodeck.lib.graphrag.storage import GraphRAGStorage
+from holodeck.lib.graphrag.worker_process import build_environment
 from holodeck.models.config import ExecutionConfig
 from holodeck.models.llm import LLMProvider
 from holodeck.models.tool import VectorstoreTool
@@ -96,6 +98,21 @@ def built(indexed: Path, tmp_path: Path) -> Path:
     """Return a folder of one's own whose documents are indexed."""
     shutil.copytree(indexed, tmp_path, dirs_exist_ok=True)
     return tmp_path
+
+
+def test_a_build_takes_its_memory_from_the_system(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Unless the user has chosen another of Arrow's allocators."""
+    code = "import pyarrow; print(pyarrow.default_memory_pool().backend_name)"
+
+    def allocator() -> str:
+        words = [sys.executable, "-c", code]
+        return subprocess.check_output(words, env=build_environment(), text=True).strip()
+
+    monkeypatch.delenv("ARROW_DEFAULT_MEMORY_POOL", raising=False)
+    assert allocator() == "system"
+    other = pa.supported_memory_backends()[0]
+    monkeypatch.setenv("ARROW_DEFAULT_MEMORY_POOL", other)
+    assert allocator() == other
 
 
 async def test_a_build_imports_what_it_needs_alone(tmp_path: Path) -> None:
