@@ -57,7 +57,7 @@ __all__ = [
     "open_storage",
 ]
 
-DERIVED_VERSION = "3"
+DERIVED_VERSION = "4"
 """Raised when the same tables give other arrays."""
 
 logger = logging.getLogger(__name__)

@@ -11,12 +11,14 @@ from numpy.typing import NDArray
 from holodeck.lib.graphrag.names import name_key
 from holodeck.lib.indexes.arrays import Arrays
 from holodeck.lib.indexes.texts import Finder, Texts
+from holodeck.lib.ranking.terms import text_words
 from holodeck.lib.ranking.words import WordIndex
 
 __all__ = ["SearchWords"]
 
 LONGEST_NAME = 12
-"""Words of a name that are looked for in a question; what is longer is a sentence."""
+"""Words of a name that are looked for in a question (characters of a script without blanks); what
+is longer is a sentence."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,7 +44,7 @@ class Names:
         """Return what titles are looked for by."""
         kept = {
             # One letter or figure is no name to go by.
-            row: " ".join(_words(title))
+            row: " ".join(text_words(title))
             for row, title in enumerate(titles)
             if len(name_key(title)) > 1
         }
@@ -87,7 +89,7 @@ class Names:
 
         A name that is part of a longer one which the question holds there does not count.
         """
-        words = _words(question)
+        words = text_words(question)
         spans = [
             (start, size)
             for start in range(len(words))
@@ -142,7 +144,3 @@ class SearchWords:
             "units": units,
         }
         return cls(Names.of(titles), {name: WordIndex.of(each) for name, each in texts.items()})
-
-
-def _words(text: str) -> list[str]:
-    return "".join(c if c.isalnum() else " " for c in text.casefold()).split()

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 import regex
 
-__all__ = ["TERMS_VERSION", "question_terms", "text_terms"]
+__all__ = ["TERMS_VERSION", "question_terms", "text_terms", "text_words"]
 
 TERMS_VERSION = 1
 """Raised when the same text gives other terms: what was derived of texts is made again."""
@@ -50,6 +50,16 @@ def text_terms(text: str) -> list[str]:
         else:
             terms.append(run)
     return terms
+
+
+def text_words(text: str) -> list[str]:
+    """Return the words of a text in order; of a script without blanks, its characters."""
+    if text.isascii():
+        return _ASCII_WORD.findall(text.lower())
+    words: list[str] = []
+    for run, is_unspaced in _runs(text):
+        words += run if is_unspaced else [run]
+    return words
 
 
 def question_terms(question: str) -> list[str]:

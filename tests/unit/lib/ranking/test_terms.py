@@ -6,7 +6,7 @@ import unicodedata
 
 import pytest
 
-from holodeck.lib.ranking.terms import question_terms, text_terms
+from holodeck.lib.ranking.terms import question_terms, text_terms, text_words
 
 
 @pytest.mark.parametrize(
@@ -41,6 +41,21 @@ def test_a_text_gives_its_terms(text: str, terms: list[str]) -> None:
 def test_a_question_gives_each_telling_term_once(question: str, terms: list[str]) -> None:
     """Words that only ask are left out, unless the question has no others."""
     assert question_terms(question) == terms
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("O'Brien's X-Ray", ["o", "brien", "s", "x", "ray"]),
+        ("Zoe\u0308 und Straße", ["zoë", "und", "strasse"]),
+        ("हिन्दी भाषा", ["हिन्दी", "भाषा"]),
+        ("Peking 北京大学", ["peking", "北", "京", "大", "学"]),
+    ],
+    ids=["ascii", "accents", "marks", "chinese"],
+)
+def test_a_text_has_words_in_order(text: str, words: list[str]) -> None:
+    """Of a script without blanks each character is one, and no pair of them."""
+    assert text_words(text) == words
 
 
 @pytest.mark.slow
