@@ -61,6 +61,10 @@ NO_REPORTS = (
     "The index holds no community reports: the documents name no two things that are related, so "
     "there are no communities to report on. Local search still answers from single entities."
 )
+NOTHING_HELPS = (
+    "No community report was rated as helpful for this question: ask it in other words, or without "
+    "dynamic_community_selection."
+)
 
 NOTHING_FITS = "no record of the index fits the context: what was asked could not be looked up"
 
@@ -241,6 +245,9 @@ class GlobalSearchEngine(BaseSearchEngine):
             return SearchResult(response=said, search_mode=self.mode, notes=notes)
         selection = await self._select(index, question)
         reports = selection.reports
+        if not reports:
+            said, notes = NOTHING_HELPS, (*notes, *selection.notes)
+            return SearchResult(response=said, search_mode=self.mode, notes=notes)
         given = Answer(text="")
         if answer:
             given = await self._answer_steps(index).answer_global(question, reports)

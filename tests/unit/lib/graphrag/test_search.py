@@ -35,6 +35,7 @@ from holodeck.lib.graphrag.search import (
     NO_ENTITIES,
     NO_REPORTS,
     NOTHING_FITS,
+    NOTHING_HELPS,
     TEXTS_ALONE,
     GlobalSearchEngine,
     LocalSearchEngine,
@@ -422,6 +423,19 @@ async def test_reports_are_chosen_by_rating_from_the_root_down(
     assert any("could not be had (down)" in note for note in result.notes) == (
         None in ratings.values()
     )
+
+
+@pytest.mark.parametrize("answer", [True, False], ids=["answer", "context"])
+async def test_where_no_report_helps_that_is_said(answer: bool) -> None:
+    """In place of an answer or of a context; no model is asked to answer from nothing."""
+    made, answering = engine(GlobalSearchEngine, dynamic=True)
+    answering.ratings = {0: 0, 1: 0, 2: 0}
+    result = await made.search("all?", answer=answer)
+
+    assert result.response == NOTHING_HELPS
+    assert (result.context, result.sources, result.communities_used) == ("", (), 0)
+    assert "of 3 community reports 3 were rated, 0 read" in result.notes
+    assert answering.reports == ()
 
 
 async def test_a_rating_goes_no_deeper_than_the_level() -> None:
