@@ -59,6 +59,13 @@ class PatientEmbedder(WordEmbedder):
         return await super().embed(texts)
 
 
+class SameForAll(WordEmbedder):
+    """Takes all texts for one."""
+
+    async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        return await super().embed(["orion ann"] * len(texts))
+
+
 def write(folder: Path, **files: str) -> None:
     """Write ``name_txt="text"`` as ``docs/name.txt``."""
     for name, text in files.items():
@@ -190,6 +197,18 @@ async def test_a_least_similarity_that_nothing_reaches_is_said(tmp_path: Path, m
         "no passage reaches min_similarity_score 0.99: the nearest has 0.50. Lower it, or ask in "
         "the documents' words",
     )
+
+
+async def test_near_passages_without_a_word_of_the_question_are_told_apart(tmp_path: Path) -> None:
+    """Keyword search finds none of them, however near they are: it is not the limit that failed."""
+    write(tmp_path, a_txt="orion ann")
+    await build(tmp_path)
+    opened = engine(tmp_path, SameForAll(WIDTH), min_similarity_score=0.5)
+    await opened.initialize()
+    (note,) = (await opened.retrieve("zoe", mode="keyword")).notes
+    await opened.close()
+
+    assert note.startswith("no passage that shares a word with the question reaches min_sim")
 
 
 async def test_keyword_search_asks_no_model(tmp_path: Path) -> None:
