@@ -116,7 +116,7 @@ def test_a_build_takes_its_memory_from_the_system(monkeypatch: pytest.MonkeyPatc
 
 
 async def test_a_build_imports_what_it_needs_alone(tmp_path: Path) -> None:
-    """No server's client, no model's, no workflow of the library's own; twice is as once."""
+    """No server's client, no model's, no workflow of the library's own, until it is asked for."""
     write(tmp_path, "a.txt", "Ann Lee runs Orion Labs.")
     code = (
         "import asyncio, json, sys\n"
@@ -137,12 +137,14 @@ async def test_a_build_imports_what_it_needs_alone(tmp_path: Path) -> None:
         "needed = {'graphrag.index.run.utils', 'lancedb'} & set(sys.modules)\n"
         "spared = {'litellm', 'spacy', 'graphrag.index.workflows.create_communities',\n"
         "          'lance_namespace_urllib3_client.api'} & set(sys.modules)\n"
-        "print(json.dumps([sorted(needed), sorted(spared)]))\n"
+        "import lance_namespace_urllib3_client as clients\n"
+        "print(json.dumps([sorted(needed), sorted(spared), clients.ApiClient.__name__]))\n"
     )
-    needed, spared = json.loads(await asyncio.to_thread(run, code, tmp_path))
+    needed, spared, asked = json.loads(await asyncio.to_thread(run, code, tmp_path))
 
     assert needed == ["graphrag.index.run.utils", "lancedb"]
     assert spared == []
+    assert asked == "ApiClient"
 
 
 async def test_a_search_imports_no_library(built: Path) -> None:

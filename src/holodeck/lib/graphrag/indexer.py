@@ -226,8 +226,8 @@ class GraphRAGIndexer(Indexer[IndexMetadata]):
             settings_hash=config_hash(corpus.settings),
         )
         if not self._in_process:
-            return await build_in_child(order, self._on_progress)
-        build = await run_order(order, self._resources, self._on_progress)
+            return await build_in_child(order, self._watch.tell)
+        build = await run_order(order, self._resources, self._watch.tell)
         return BuildOutcome(
             counts=build.counts, warnings=tuple(build.warnings), account=build.account
         )

@@ -10,15 +10,13 @@ process that builds, never in the caller's.
 from __future__ import annotations
 
 import gc
-import importlib
 import importlib.util
 import logging
 import os
 import sys
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -89,13 +87,9 @@ def _leave_out_unused_workflows() -> None:
     """Keep the package of the library's workflows from importing all of them.
 
     Its ``__init__`` imports every workflow and with them litellm and spaCy, 5 of the 6 CPU seconds
-    that an import takes; the workflows that run here need neither. What imports the package later
-    finds it bare.
+    that an import takes; the workflows that run here need neither.
     """
-    parent = importlib.import_module("graphrag.index")
-    _import_bare(
-        "graphrag.index.workflows", [str(Path(folder) / "workflows") for folder in parent.__path__]
-    )
+    _put_off("graphrag.index.workflows")
 
 
 def _leave_out_remote_catalogs() -> None:
@@ -104,17 +98,28 @@ def _leave_out_remote_catalogs() -> None:
     The package's ``__init__`` makes one of each kind; LanceDB itself imports its modules, and of
     them those alone that describe a request.
     """
-    package = "lance_namespace_urllib3_client"
+    _put_off("lance_namespace_urllib3_client")
+
+
+def _put_off(package: str) -> None:
+    """Let a package's modules be imported; its ``__init__`` runs when a name of it is asked for.
+
+    ``importlib.util.LazyLoader`` would run it for the first of its modules.
+    """
     spec = None if package in sys.modules else importlib.util.find_spec(package)
-    if spec is not None:
-        _import_bare(package, spec.submodule_search_locations or ())
+    if spec is None or spec.loader is None:
+        return
+    loader, bare = spec.loader, importlib.util.module_from_spec(spec)
 
+    def run(name: str) -> Any:  # Any: what the package holds
+        if name.startswith("__"):
+            raise AttributeError(name)
+        del bare.__dict__["__getattr__"]
+        loader.exec_module(bare)
+        return getattr(bare, name)
 
-def _import_bare(package: str, folders: Iterable[str]) -> None:
-    """Let a package's modules be imported without its ``__init__``."""
-    bare = ModuleType(package)
-    bare.__path__ = list(folders)
-    sys.modules.setdefault(package, bare)
+    bare.__dict__["__getattr__"] = run
+    sys.modules[package] = bare
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,8 +6,8 @@ import asyncio
 import logging
 import time
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
@@ -20,15 +20,13 @@ from holodeck.lib.contracts import (
     Progress,
     ProgressListener,
     RetryFailed,
-    Spending,
-    Spent,
 )
-from holodeck.lib.indexes.build_log import BuildLog, keep_log
+from holodeck.lib.indexes.build_log import keep_log
+from holodeck.lib.indexes.build_watch import BuildWatch
 from holodeck.lib.indexes.builder_lock import WAIT_SECONDS, builder_lock
 from holodeck.lib.indexes.corpus import Corpus
 from holodeck.lib.indexes.estimating import PaidModel, priced, probe_rows
 from holodeck.lib.indexes.folder import DAMAGED, IndexFolder
-from holodeck.lib.indexes.ledger import Bookkeeper
 from holodeck.lib.indexes.record import IndexRecord
 from holodeck.lib.indexes.settings import differ_in_texts_alone
 from holodeck.lib.indexes.space import check_space, free_bytes
@@ -42,7 +40,6 @@ from holodeck.lib.quantities import counts_in_words
 from holodeck.lib.readers.options import read_options
 from holodeck.lib.readers.source import read_source
 from holodeck.lib.resources import ResolvedTool, Resources
-from holodeck.lib.spending import summed
 from holodeck.lib.tokens import ENCODING_NAME
 from holodeck.models.config import ExecutionConfig
 
@@ -87,11 +84,9 @@ class Indexer(IndexState[Record]):
     ) -> None:
         super().__init__(resolved, folder, execution)
         self._resources = resources
-        self._listener = on_progress or (lambda progress: None)
-        self._log: BuildLog | None = None
+        self._watch = BuildWatch(folder.ledger, resources.meter.rows, on_progress)
         self._cuts = StepMemo()
         self._free_bytes = free_bytes
-        self._keeper: Bookkeeper | None = None
         self._wait_seconds = (execution.index_timeout or WAIT_SECONDS) if wait_for_builder else 0.0
         self.built = False
         """Whether the last ``build_index`` built; ``False``: the index was up to date."""
@@ -262,7 +257,7 @@ class Indexer(IndexState[Record]):
                 return self._folder.published()
             level = logging.WARNING if reason.startswith(DAMAGED) else logging.INFO
             logger.log(level, "building the index of tool %r: %s", self._tool.name, reason)
-            with self._accounted(), self._resources.capped(self._execution.max_cost):
+            with self._watch.accounted(), self._resources.capped(self._execution.max_cost):
                 return await self._build(source, reason, force, retry_failed)
 
     async def _build(
@@ -274,7 +269,7 @@ class Indexer(IndexState[Record]):
         started = time.monotonic()
         title = f"building the index of tool {self._tool.name!r}: {reason}"
         with keep_log(self._folder.logs_dir, generation, title, self._published_counts) as log:
-            self._log = log
+            self._watch.log = log
             async with in_time(self._execution.index_timeout, self._tool.name, self._folder.root):
                 read = await self._read(source, generation, force)
                 corpus = replace(read, force=force, retry_failed=retry_failed)
@@ -298,28 +293,6 @@ class Indexer(IndexState[Record]):
         free = self._free_bytes(self._folder.root)
         check_space(self._folder.root, self.needed_bytes(corpus, width), free, self._tool.name)
 
-    @contextmanager
-    def _accounted(self) -> Iterator[None]:
-        """Note what is spent meanwhile, however it ends."""
-        ledger = self._folder.ledger
-        ledger.compact()
-        self._keeper = Bookkeeper(ledger, self._resources.meter.rows)
-        try:
-            yield
-        finally:
-            self._keeper.note()
-            self._log = None
-
-    def _on_progress(self, progress: Progress) -> None:
-        """Hand on what is done, with what was spent for it here and where it was done."""
-        if self._log is not None:
-            self._log.note_step(progress)
-        if self._keeper is not None:
-            self._keeper.note_now_and_then()
-            spent = self._keeper.total + (progress.spent or Spent())
-            progress = replace(progress, spent=spent)
-        self._listener(progress)
-
     async def _ask_models(self, corpus: Corpus) -> int | None:
         """Ask each model one word, where one is needed, and return the width of the vectors."""
         if not corpus.needs_models:
@@ -341,7 +314,7 @@ class Indexer(IndexState[Record]):
         return record.generation if holds else None
 
     async def _read(self, source: Path, generation: str, force: bool) -> Corpus:
-        self._on_progress(Progress(step="read"))
+        self._watch.tell(Progress(step="read"))
         about = f"{CHUNKING_VERSION} {ENCODING_NAME} {self.chunking}"
         self._cuts = StepMemo(None if force else self._folder.root / CUTS_FILE, about)
         options = read_options(self._tool, self._execution)
@@ -350,7 +323,7 @@ class Indexer(IndexState[Record]):
             prepare, reading.documents, *self.chunking, memo=self._cuts
         )
         for step, found in (("read", prepared.documents), ("chunk", prepared.text_units)):
-            self._on_progress(Progress(step=step, done=len(found), total=len(found)))
+            self._watch.tell(Progress(step=step, done=len(found), total=len(found)))
         return Corpus(
             tool_name=self._tool.name,
             source=source,
@@ -365,15 +338,15 @@ class Indexer(IndexState[Record]):
         try:
             with self._noting_uses(corpus) as taken:
                 filled = await self.fill(corpus)
-                spending = self._spending(filled.spending, taken())
+                spending = self._watch.spending(filled.spending, taken())
             files = await to_its_end(self._folder.mark_files, corpus.generation)
             record = replace(filled, files=files, spending=spending)
-            self._on_progress(Progress(step="publish", done=0, total=1))
+            self._watch.tell(Progress(step="publish", done=0, total=1))
             await asyncio.sleep(0)  # who cancelled it by now is told that the index is as it was
             self._folder.commit(record)
             if self._is_served:
                 self._resources.paid.keep_uses(self._folder.root, corpus.generation)
-            self._on_progress(Progress(step="publish", done=1, total=1))
+            self._watch.tell(Progress(step="publish", done=1, total=1))
         except BaseException:
             self._folder.discard(corpus.generation)
             raise
@@ -388,14 +361,3 @@ class Indexer(IndexState[Record]):
         if not self._is_served:
             return nullcontext(lambda: 0)
         return self._resources.paid.used_by(self._folder.root, corpus.generation)
-
-    def _spending(self, elsewhere: Spending, taken: int) -> Spending:
-        """Return what the build cost, here and in another process, and all builds so far."""
-        here = () if self._keeper is None else self._keeper.spent
-        if self._keeper is not None:
-            self._keeper.note()
-        return Spending(
-            build=summed([*here, *elsewhere.build]),
-            total=self._folder.ledger.rows(),
-            taken=taken + elsewhere.taken,
-        )

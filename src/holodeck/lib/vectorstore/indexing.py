@@ -88,7 +88,7 @@ class VectorIndexer(Indexer[VectorRecord]):
     async def fill(self, corpus: Corpus) -> VectorRecord:
         """Embed what is new and write the store; a forced build embeds everything anew."""
         vectors = await self._embed(corpus)
-        self._on_progress(Progress(step="store"))
+        self._watch.tell(Progress(step="store"))
         # Here and not above: it imports numpy.
         from holodeck.lib.vectorstore.store import write_store
 
@@ -124,7 +124,7 @@ class VectorIndexer(Indexer[VectorRecord]):
             embedder,
             known=known,
             unfinished=unfinished,
-            on_progress=self._on_progress,
+            on_progress=self._watch.tell,
         )
 
     async def _known(
