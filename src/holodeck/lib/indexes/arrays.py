@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from holodeck.lib.indexes.checked_arrays import BLOCK, Arrays, CheckedArrays
 from holodeck.lib.whole_text import replacing
 
-__all__ = ["Arrays", "map_arrays", "open_arrays", "write_arrays"]
+__all__ = ["Arrays", "about_arrays", "map_arrays", "open_arrays", "write_arrays"]
 
 _MARK = b"HOLODECK ARRAYS 2\n"
 _ALIGNED = 64
@@ -152,11 +152,19 @@ def _dump(fields: Mapping[str, Any], about: Mapping[str, str]) -> bytes:
     return json.dumps({"about": dict(about), "arrays": fields}).encode()
 
 
-def _read_header(
-    stream: BinaryIO, about: Mapping[str, str]
-) -> tuple[dict[str, _Entry], NDArray[np.uint32]] | None:
-    """Return where the arrays lie and the checksums, if both are whole and of ``about``."""
-    whole = os.fstat(stream.fileno()).st_size
+def about_arrays(path: Path) -> Mapping[str, str]:
+    """Return what the arrays of a file were derived from; nothing where that cannot be read."""
+    try:
+        with path.open("rb") as stream:
+            content = _read_words(stream, os.fstat(stream.fileno()).st_size)
+    except (OSError, ValueError):
+        return {}
+    about: Mapping[str, str] = {} if content is None else content["about"]
+    return about
+
+
+def _read_words(stream: BinaryIO, whole: int) -> dict[str, Any] | None:  # Any: JSON
+    """Return what the header says, if it is whole."""
     if stream.read(len(_MARK)) != _MARK:
         return None
     length = int.from_bytes(stream.read(8), "little")
@@ -167,7 +175,16 @@ def _read_header(
     if zlib.crc32(header) != expected:
         return None
     content: dict[str, Any] = json.loads(header)
-    if content["about"] != dict(about):
+    return content
+
+
+def _read_header(
+    stream: BinaryIO, about: Mapping[str, str]
+) -> tuple[dict[str, _Entry], NDArray[np.uint32]] | None:
+    """Return where the arrays lie and the checksums, if both are whole and of ``about``."""
+    whole = os.fstat(stream.fileno()).st_size
+    content = _read_words(stream, whole)
+    if content is None or content["about"] != dict(about):
         return None
     entries = _entries(content["arrays"])
     size = _CHECKSUM.itemsize * sum(entry.blocks for entry in entries.values())

@@ -10,7 +10,7 @@ import logging
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from holodeck.lib.indexes.arrays import write_arrays
+from holodeck.lib.indexes.arrays import about_arrays, write_arrays
 from holodeck.lib.indexes.checked_arrays import Arrays
 
 __all__ = ["make_derived", "open_derived"]
@@ -28,14 +28,16 @@ def open_derived(
 
     Args:
         path: The file.
-        about: What tells the tables from others.
+        about: What tells the tables from others, and the ``version`` of what is derived.
         derive: Reads the tables.
         open_file: Opens the file; ``None`` where it does not fit.
     """
     arrays = open_file(path, about)
     if arrays is not None:
         return arrays
-    if path.exists():
+    if about_arrays(path).get("version", about["version"]) != about["version"]:
+        logger.info("%s is of another release: making it again", path)
+    elif path.exists():
         logger.warning("%s does not fit its tables or is damaged: making it again", path)
     return make_derived(path, about, derive, open_file)
 

@@ -20,6 +20,7 @@ from holodeck.lib.graphrag.open_index import (
     open_index,
 )
 from holodeck.lib.graphrag.tables import ALWAYS, write_rows, write_vectors
+from holodeck.lib.indexes.arrays import about_arrays, map_arrays, write_arrays
 
 pytestmark = pytest.mark.unit
 
@@ -83,6 +84,25 @@ def test_what_is_missing_or_damaged_is_made_again(
     assert "Ann runs Orion." in context(index)
     assert path.read_bytes() == whole
     assert ("making it again" in caplog.text) == (damage != "missing")
+
+
+def test_what_another_release_prepared_is_made_again_without_a_warning(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Nothing is damaged: the log says why, and the next opening finds it made."""
+    write_tables(tmp_path)
+    derive_index(tmp_path, tmp_path / "vectors")
+    path = tmp_path / DERIVED_FILE
+    whole, about = path.read_bytes(), dict(about_arrays(path))
+    write_arrays(path, map_arrays(path, about) or {}, about | {"version": "of before"})
+    with caplog.at_level(logging.INFO):
+        index = open_generation(tmp_path, tmp_path / "vectors")
+
+    assert "Ann runs Orion." in context(index)
+    assert path.read_bytes() == whole
+    said = [record for record in caplog.records if "making it again" in record.message]
+    assert [record.levelname for record in said] == ["INFO"]
+    assert "is of another release" in said[0].message
 
 
 def test_other_tables_are_derived_anew(tmp_path: Path) -> None:
