@@ -7,6 +7,7 @@ import traceback
 from collections.abc import Sequence
 from typing import Any, cast
 
+import pydantic
 import typer
 
 from holodeck.cli.app import app
@@ -14,6 +15,7 @@ from holodeck.cli.encoding import restart_in_utf8
 from holodeck.cli.interrupts import INTERRUPTED, MESSAGE, asks_for_json, error_document
 from holodeck.cli.output import ReaderGoneError, prepare_streams, say, say_error, show_json
 from holodeck.cli.session import Session
+from holodeck.config.messages import demanded
 from holodeck.errors import ConfigError, HolodeckError
 
 __all__ = ["main"]
@@ -79,6 +81,8 @@ def _invoke(words: list[str], commands: typer.Typer, session: Session) -> int:
 
 def _report_usage(error: typer.BadParameter, session: Session) -> int:
     context = getattr(error, "ctx", None)
+    if isinstance(error.__cause__, pydantic.ValidationError):
+        error.message = demanded(error.__cause__.errors()[0])
     message = error.format_message()
     if session.as_json:
         _report(session, "UsageError", message)
