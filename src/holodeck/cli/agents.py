@@ -19,7 +19,6 @@ __all__ = [
     "check_talking_agent",
     "check_whole_agent",
     "load",
-    "refuse_cases",
     "with_what_is_left",
 ]
 
@@ -93,9 +92,6 @@ def check_whole_agent(agent: LoadedAgent, *, to_write: bool = True) -> None:
     Raises:
         ConfigError: Lists everything, the tools' first.
     """
-    from holodeck.config.cases import load_cases
-    from holodeck.lib.test_runner.expected_sources import find_source_problems
-
     config, resources = agent.config, _resources(agent)
     has_cases = bool(config.test_cases) or config.test_cases_file is not None
     models = {"model": config.model, "evaluations.judge": config.evaluations.judge}
@@ -106,17 +102,28 @@ def check_whole_agent(agent: LoadedAgent, *, to_write: bool = True) -> None:
             if has_cases:
                 checks.append(partial(resources.reach.require_price, model, "chat", where))
     if has_cases:
-        checks.append(lambda: refuse_cases(agent, find_source_problems(agent, load_cases(agent))))
+        checks.append(lambda: _refuse_cases(agent))
     tools = _tool_problems(agent, None, to_write=to_write, is_asked=has_cases)
     _raise_all([*tools, *_found_by(agent, checks)])
 
 
-def refuse_cases(agent: LoadedAgent, problems: Iterable[str]) -> None:
-    """Refuse the agent if its test cases have problems.
+def _refuse_cases(agent: LoadedAgent) -> None:
+    """Refuse the agent if a test case cannot be judged as it stands.
 
     Raises:
-        ConfigError: Lists them.
+        ConfigError: Lists all problems.
     """
+    from holodeck.config.cases import load_cases
+    from holodeck.lib.test_runner.executor import find_case_problems
+    from holodeck.lib.test_runner.expected_sources import find_source_problems
+
+    cases, tools = load_cases(agent), [tool.name for tool in agent.config.tools]
+    problems = [
+        f"test case {case.name!r}: {problem}"
+        for case in cases
+        for problem in find_case_problems(case, agent.config.evaluations, tools)
+    ]
+    problems += find_source_problems(agent, cases)
     _raise_all(agent.error(problem, ("test_cases",)) for problem in problems)
 
 

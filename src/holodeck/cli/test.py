@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
-from holodeck.cli.agents import check_whole_agent, load, refuse_cases
+from holodeck.cli.agents import check_whole_agent, load
 from holodeck.cli.case_lines import tables
 from holodeck.cli.case_runs import How, run_variants
 from holodeck.cli.options import (
@@ -104,7 +104,6 @@ def _checked(
 ) -> tuple[list[tuple[str, LoadedAgent]], tuple[Case, ...]]:
     """Return what is run, after everything that can be wrong was looked for."""
     from holodeck.config.cases import load_cases
-    from holodeck.lib.test_runner.executor import find_case_problems
     from holodeck.lib.test_runner.variants import make_variants
 
     cases = load_cases(loaded)[:limit]
@@ -112,15 +111,6 @@ def _checked(
     variants = [(each.label, each.agent) for each in made] or [("", loaded)]
     for _, agent in variants:
         check_whole_agent(agent, to_write=False)
-    tools = [tool.name for tool in loaded.config.tools]
-    refuse_cases(
-        loaded,
-        [
-            f"test case {case.name!r}: {problem}"
-            for case in cases
-            for problem in find_case_problems(case, loaded.config.evaluations, tools)
-        ],
-    )
     return variants, cases
 
 

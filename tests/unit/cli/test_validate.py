@@ -157,6 +157,18 @@ UNFIT = {
     "a cache over the documents": Unfit(
         EMBEDDED + "execution:\n  cache_dir: docs\n", 9, "execution.cache_dir", "or holds the"
     ),
+    "a case that expects a tool there is not": Unfit(
+        EMBEDDED + "test_cases:\n  - {name: c, input: Who, expected_tools: [gg]}\n",
+        8,
+        "test_cases",
+        "test case 'c': expected_tools names 'gg', and the agent's tools are g",
+    ),
+    "a case with nothing to compare with": Unfit(
+        EMBEDDED + "test_cases:\n  - {name: c, input: Who, evaluations: [{metric: equality}]}\n",
+        8,
+        "test_cases",
+        "test case 'c': metric: equality has nothing to compare with: write ground_truth",
+    ),
 }
 
 
