@@ -21,6 +21,12 @@ __all__ = [
 SOURCES_PRINTED = 5
 """Sources in the text that an agent reads; ``SearchResult.sources`` holds them all."""
 
+FIELDS_PRINTED = 20
+"""Fields of a record that are printed with a passage; ``Source.metadata`` holds them all."""
+
+FIELD_PRINTED = 500
+"""Characters that are printed of such a field."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Source:
@@ -144,10 +150,21 @@ def format_passages(query: str, result: SearchResult) -> str:
 
 
 def _unsaid(passage: Passage) -> list[str]:
-    """Return the fields of a record that its text does not say."""
+    """Return the fields of a record that its text does not say, cut to what a model may read.
+
+    A passage may be a piece of a record, which as a whole would come with each of its pieces.
+    """
     lines = (f"{name}: {value}" for name, value in passage.source.metadata.items())
     unsaid = [line for line in lines if line not in passage.text]
-    return [f"Metadata: {'; '.join(unsaid)}"] if unsaid else []
+    shown = [_shortened(line) for line in unsaid[:FIELDS_PRINTED]]
+    if len(unsaid) > len(shown):
+        shown.append(f"and {len(unsaid) - len(shown):,} more fields")
+    return [f"Metadata: {'; '.join(shown)}"] if unsaid else []
+
+
+def _shortened(line: str) -> str:
+    left = len(line) - FIELD_PRINTED
+    return f"{line[:FIELD_PRINTED]}… ({left:,} more characters)" if left > 0 else line
 
 
 def _places(passage: Passage) -> str:

@@ -324,6 +324,10 @@ class IndexEngine(SearchEngine, Generic[Record, Content]):
             )
         except FileNotFoundError as error:
             raise TableNotFoundError.of(f"{error.filename or error} cannot be found") from error
+        except OSError as error:
+            raise TableNotFoundError.of(
+                f"{error.filename} cannot be opened ({error.strerror})"
+            ) from error
         try:
             self._folder.check(record)
             content = self.open_generation(record)

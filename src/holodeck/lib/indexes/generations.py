@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
@@ -63,13 +64,12 @@ class Generations:
                 delete_unless_leased(*self.folders(name))
 
     def _names(self) -> set[str]:
-        return {
-            path.name
-            for root in self.roots
-            if root.is_dir()
-            for path in root.iterdir()
-            if path.is_dir()
-        }
+        names: set[str] = set()
+        for root in self.roots:
+            # A folder that may not be listed is told by who reads or writes in it.
+            with suppress(FileNotFoundError, NotADirectoryError, PermissionError):
+                names |= {path.name for path in root.iterdir() if path.is_dir()}
+        return names
 
 
 def is_generation(name: str) -> bool:

@@ -40,10 +40,15 @@ class Ledger:
         self._path = path
 
     def rows(self) -> tuple[MeterRow, ...]:
-        """Return the sums by provider, model and purpose; a line that is damaged is left out."""
+        """Return the sums by provider, model and purpose; what cannot be read is left out."""
         try:
             lines = self._path.read_text(encoding="utf-8", errors="replace").splitlines()
         except (FileNotFoundError, NotADirectoryError):
+            return ()
+        except OSError as error:
+            logger.warning(
+                "what earlier builds cost is not known: %s cannot be read (%s)", self._path, error
+            )
             return ()
         return summed(row for line in lines if (row := self._parse(line)) is not None)
 

@@ -19,7 +19,7 @@ from holodeck.lib.vectorstore.records import record_arrays
 
 __all__ = ["DERIVED_VERSION", "derive_arrays"]
 
-DERIVED_VERSION = f"2.{TERMS_VERSION}"
+DERIVED_VERSION = f"3.{TERMS_VERSION}"
 """The first number is raised when the same chunks give other arrays."""
 
 _ID_BYTES = 16
@@ -36,7 +36,7 @@ def derive_arrays(rows: ChunkRows) -> Arrays:
             **text_arrays("texts", (chunk.text for chunk in chunks)),
         },
         "places": place_arrays([at.place for at in chunk.places] for chunk in chunks),
-        "records": record_arrays(at.record for chunk in chunks for at in chunk.places),
+        "records": record_arrays(at for chunk in chunks for at in chunk.places),
         "vectors": Vectors.of(np.arange(len(chunks)), rows.vectors).arrays,
         "words": WordIndex.of(chunk.text for chunk in chunks).arrays,
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
 
@@ -32,7 +33,8 @@ def wanted_places(places: Places, records: Records, wanted: Mapping[str, str | i
 def _have(places: Places, records: Records, name: str, value: str) -> Flags:
     if name == "path":
         paths = Texts(places.arrays["paths"], places.arrays["paths_ends"])
-        matching = np.array([path == value or fnmatchcase(path, value) for path in paths], np.bool_)
+        wanted = _composed(value)
+        matching = np.array([_fits(_composed(path), wanted) for path in paths], np.bool_)
         return matching[places.arrays["path_rows"]] if len(paths) else matching
     as_field = records.with_field(name, value)
     if name == "id":
@@ -41,6 +43,15 @@ def _have(places: Places, records: Records, name: str, value: str) -> Flags:
         numbers = places.arrays[_NUMBERS[name]]
         return np.where(numbers >= 0, _are(numbers, value), as_field)
     return as_field
+
+
+def _composed(path: str) -> str:
+    """Return an accented letter as one character: some systems write names with two."""
+    return unicodedata.normalize("NFC", path)
+
+
+def _fits(path: str, wanted: str) -> bool:
+    return path == wanted or fnmatchcase(path, wanted)
 
 
 _NUMBERS = {"page": "pages", "row": "records"}

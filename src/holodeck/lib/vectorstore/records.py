@@ -8,25 +8,38 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from holodeck.lib.documents import Place
 from holodeck.lib.indexes.checked_arrays import CheckedArrays
 from holodeck.lib.indexes.text_units import PlacedRecord
 from holodeck.lib.indexes.texts import Finder, Texts, text_arrays, text_at
+from holodeck.lib.vectorstore.chunks import StoredPlace
 
 __all__ = ["Records", "record_arrays"]
 
 _NONE = -1
 
 
-def record_arrays(records: Iterable[PlacedRecord]) -> dict[str, NDArray[Any]]:
-    """Return the record of each place as arrays; a name and a value are held once."""
+def record_arrays(places: Iterable[StoredPlace]) -> dict[str, NDArray[Any]]:
+    """Return the record of each place as arrays; a record, a name and a value are held once.
+
+    Args:
+        places: All of them, in order; a record that was cut into chunks comes once for each.
+    """
     names: dict[str, int] = {}
     values: dict[str, int] = {}
+    records: dict[Place, int] = {}
     ids: list[int] = []
     fields: list[tuple[int, int]] = []
     starts = [0]
-    for record in records:
-        ids.append(_NONE if record.id is None else values.setdefault(record.id, len(values)))
-        for name, value in record.metadata.items():
+    rows: list[int] = []
+    for at in places:
+        row = records.setdefault(at.place, len(records))
+        rows.append(row)
+        if row < len(ids):
+            continue
+        key = at.record.id
+        ids.append(_NONE if key is None else values.setdefault(key, len(values)))
+        for name, value in at.record.metadata.items():
             fields.append(
                 (names.setdefault(name, len(names)), values.setdefault(value, len(values)))
             )
@@ -38,6 +51,7 @@ def record_arrays(records: Iterable[PlacedRecord]) -> dict[str, NDArray[Any]]:
         **text_arrays("values", values),
         "marks": finder.marks,
         "marked": finder.rows,
+        "rows": np.array(rows, dtype=np.int32),
         "ids": np.array(ids, dtype=np.int32),
         "starts": np.array(starts, dtype=np.int64),
         "field_names": columns[:, 0].copy(),
@@ -58,8 +72,9 @@ class Records:
     def at(self, place: int) -> PlacedRecord:
         """Return the record of a place by its number."""
         arrays = self._arrays
-        (row,) = arrays.part("ids", place, place + 1).tolist()
-        start, stop = arrays.part("starts", place, place + 2).tolist()
+        (record,) = arrays.part("rows", place, place + 1).tolist()
+        (row,) = arrays.part("ids", record, record + 1).tolist()
+        start, stop = arrays.part("starts", record, record + 2).tolist()
         names = arrays.part("field_names", start, stop).tolist()
         values = arrays.part("field_values", start, stop).tolist()
         return PlacedRecord(
@@ -78,14 +93,12 @@ class Records:
     @property
     def has_id(self) -> NDArray[np.bool_]:
         """Which places have a record with an id."""
-        has: NDArray[np.bool_] = self._arrays["ids"] != _NONE
-        return has
+        return self._at_places(self._arrays["ids"] != _NONE)
 
     def with_id(self, value: str) -> NDArray[np.bool_]:
         """Tell of each place whether its record has an id."""
         row = self._row_of(value)
-        has: NDArray[np.bool_] = self._arrays["ids"] == row
-        return has & (row != _NONE)
+        return self._at_places((self._arrays["ids"] == row) & (row != _NONE))
 
     def with_field(self, name: str, value: str) -> NDArray[np.bool_]:
         """Tell of each place whether a field of its record has a value."""
@@ -96,7 +109,12 @@ class Records:
         if name in names and row != _NONE:
             has = (arrays["field_names"] == names.index(name)) & (arrays["field_values"] == row)
             found[np.searchsorted(arrays["starts"], np.flatnonzero(has), side="right") - 1] = True
-        return found
+        return self._at_places(found)
+
+    def _at_places(self, found: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Return for each place what was found of its record."""
+        at_places: NDArray[np.bool_] = found[self._arrays["rows"]]
+        return at_places
 
     def _row_of(self, value: str) -> int:
         arrays = self._arrays

@@ -16,8 +16,8 @@ __all__ = ["RANKINGS", "Question", "Ranked", "find"]
 
 CANDIDATES = 200
 SHARE = 1_000
-"""So many chunks, or the thousandth part of all, are measured exactly, and a limit chooses from
-them."""
+"""So many chunks, or the thousandth part of all, are measured exactly; where looks are rough, a
+limit chooses from them."""
 
 Floats = NDArray[np.float32]
 Flags = NDArray[np.bool_]
@@ -129,6 +129,10 @@ def find(
     Left out are those whose cosine is below a limit, and those that are not allowed, if any are
     named.
     """
+    if least_similarity is not None:
+        near = store.near(question.embedding(), least_similarity)
+        if near is not None:
+            allowed = near if allowed is None else allowed & near
     choice = Choice(count=max(CANDIDATES, top_k, len(store) // SHARE), allowed=allowed)
     rows, scores = RANKINGS[mode](store, question, choice)
     keep = scores > 0

@@ -41,6 +41,7 @@ Rows = NDArray[np.intp]
 
 _DECIMALS = 6
 """Of a score: beyond them equal texts differ by where they stand in a matrix."""
+_NEARLY = 1e-5
 
 
 class ChunkStore:
@@ -102,6 +103,16 @@ class ChunkStore:
     def cosines(self, rows: Rows, vector: Floats) -> Floats:
         """Return the cosines of some chunks, exactly."""
         return _rounded(np.vecdot(self._vector_arrays.rows("matrix", rows), vector))
+
+    def near(self, vector: Floats, least: float) -> Flags | None:
+        """Tell of every chunk whether its cosine reaches ``least``; ``None`` where looks are rough.
+
+        Within what rounding may change: ``cosines`` decides.
+        """
+        if self._vectors.projection is not None:
+            return None
+        near: Flags = self.similarities(vector) >= least - _NEARLY
+        return near
 
     def matches(self, question: str) -> Floats:
         """Return how well the words of every chunk match, by BM25; 0 where none does."""

@@ -1,12 +1,14 @@
 """The chunks of one generation as a table of LanceDB: written once, read when an index is built.
 
-Searches work on what is derived of it, so that neither LanceDB nor Arrow is imported for them.
+The fields of a record stand at the first chunk that was cut of it and are null at the others: a
+record of many chunks would be written as many times. Searches work on what is derived of the table,
+so that neither LanceDB nor Arrow is imported for them.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["TABLE_VERSION", "has_table", "read_table", "table_mark", "write_table"]
 
-TABLE_VERSION = 3
+TABLE_VERSION = 4
 """Raised when the table's columns change; part of every config hash."""
 
 _TABLE = "chunks"
@@ -101,57 +103,77 @@ def _schema(width: int) -> pa.Schema:
 def _batches(schema: pa.Schema, rows: ChunkRows) -> Iterator[pa.RecordBatch]:
     import pyarrow as pa
 
+    said: set[Place] = set()
     for start in range(0, len(rows.chunks), _AT_ONCE):
         chunks = rows.chunks[start : start + _AT_ONCE]
         vectors = rows.vectors[start : start + _AT_ONCE]
         columns = [
             pa.array([chunk.id for chunk in chunks], pa.string()),
             pa.array([chunk.text for chunk in chunks], pa.string()),
-            pa.array([list(map(_place_row, chunk.places)) for chunk in chunks], schema.types[2]),
+            pa.array([_place_rows(chunk, said) for chunk in chunks], schema.types[2]),
             pa.FixedSizeListArray.from_arrays(pa.array(vectors.reshape(-1)), vectors.shape[1]),
         ]
         yield pa.record_batch(columns, schema=schema)
 
 
-def _place_row(at: StoredPlace) -> dict[str, Any]:  # Any: a row of Arrow
-    return {
-        "path": at.place.path,
-        "page": at.place.page,
-        "row": at.place.row,
-        "record_id": at.record.id,
-        "metadata": json.dumps(dict(at.record.metadata), ensure_ascii=False),
-    }
+def _place_rows(chunk: StoredChunk, said: set[Place]) -> list[dict[str, Any]]:  # Any: Arrow's
+    """Return a row for each place; ``said`` are those whose record was written, and grows."""
+    rows = []
+    for at in chunk.places:
+        metadata = at.record.metadata if at.place not in said else None
+        rows.append(
+            {
+                "path": at.place.path,
+                "page": at.place.page,
+                "row": at.place.row,
+                "record_id": at.record.id,
+                "metadata": json.dumps(dict(metadata), ensure_ascii=False) if metadata else None,
+            }
+        )
+        if metadata:
+            said.add(at.place)
+    return rows
 
 
 def _rows(batches: Any, count: int) -> ChunkRows:  # Any: Arrow ships no types
     import numpy as np
 
-    chunks: list[StoredChunk] = []
+    rows: list[Mapping[str, Any]] = []
     vectors = np.zeros((0, 0), dtype=np.float32)
     for batch in batches:
-        if not chunks:
+        if not rows:
             vectors = np.empty((count, batch.schema.field("vector").type.list_size), np.float32)
         found = batch.column("vector").flatten().to_numpy().reshape(batch.num_rows, -1)
-        vectors[len(chunks) : len(chunks) + batch.num_rows] = found
-        chunks += map(_chunk, batch.select(["id", "text", "places"]).to_pylist())
-    if len(chunks) != count:
-        raise ValueError(f"{len(chunks):,} rows of {count:,}")
-    order = sorted(range(count), key=lambda row: chunks[row].id)
+        vectors[len(rows) : len(rows) + batch.num_rows] = found
+        rows += batch.select(["id", "text", "places"]).to_pylist()
+    if len(rows) != count:
+        raise ValueError(f"{len(rows):,} rows of {count:,}")
+    order = sorted(range(count), key=lambda row: rows[row]["id"])
     if order != list(range(count)):
-        chunks, vectors = [chunks[row] for row in order], vectors[order]
-    return ChunkRows(chunks=chunks, vectors=vectors)
+        rows, vectors = [rows[row] for row in order], vectors[order]
+    return ChunkRows(chunks=_chunks(rows), vectors=vectors)
 
 
-def _chunk(row: Mapping[str, Any]) -> StoredChunk:
-    return StoredChunk(
-        id=row["id"],
-        text=row["text"],
-        places=tuple(map(_stored_place, row["places"])),
-    )
+def _chunks(rows: Sequence[Mapping[str, Any]]) -> list[StoredChunk]:
+    records: dict[Place, PlacedRecord] = {}
+    for at in (at for row in rows for at in row["places"]):
+        fields = at["metadata"]
+        if fields is not None or _place(at) not in records:
+            records[_place(at)] = PlacedRecord(
+                id=at["record_id"], metadata=json.loads(fields or "{}")
+            )
+    return [
+        StoredChunk(
+            id=row["id"],
+            text=row["text"],
+            places=tuple(
+                StoredPlace(place=place, record=records[place])
+                for place in map(_place, row["places"])
+            ),
+        )
+        for row in rows
+    ]
 
 
-def _stored_place(row: Mapping[str, Any]) -> StoredPlace:
-    return StoredPlace(
-        place=Place(path=row["path"], page=row["page"], row=row["row"]),
-        record=PlacedRecord(id=row["record_id"], metadata=json.loads(row["metadata"])),
-    )
+def _place(at: Mapping[str, Any]) -> Place:
+    return Place(path=at["path"], page=at["page"], row=at["row"])

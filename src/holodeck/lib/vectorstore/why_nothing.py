@@ -48,6 +48,11 @@ def nothing_is_near(
 ) -> str:
     """Say how far the nearest passage stays below a least similarity."""
     _, cosines = rank_by_vector(store, question, Choice(count=1, allowed=allowed))
+    if len(cosines) and cosines[0] >= limit:
+        return (
+            f"no passage that shares a word with the question reaches min_similarity_score "
+            f"{limit:g}: ask in the documents' words, or search in another mode"
+        )
     nearest = f"{cosines[0]:.2f}" if len(cosines) else "0 or less"
     return (
         f"no passage reaches min_similarity_score {limit:g}: the nearest has {nearest}. Lower it, "

@@ -62,6 +62,16 @@ def test_half_a_line_is_left_out(tmp_path: Path, caplog: pytest.LogCaptureFixtur
     assert len(caplog.records) == 1
 
 
+def test_notes_that_cannot_be_read_are_told(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """What an index cost is no reason not to search it."""
+    (tmp_path / "spending.jsonl").mkdir()
+
+    assert Ledger(tmp_path / "spending.jsonl").rows() == ()
+    assert "what earlier builds cost is not known" in caplog.text
+
+
 def test_a_bookkeeper_notes_what_is_new(tmp_path: Path) -> None:
     """What was counted before it began is not its business; nothing is noted twice."""
     ledger = Ledger(tmp_path / "spending.jsonl")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -57,6 +58,13 @@ class PatientEmbedder(WordEmbedder):
         self.asked.set()
         await self.may_answer.wait()
         return await super().embed(texts)
+
+
+class SameForAll(WordEmbedder):
+    """Takes all texts for one."""
+
+    async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        return await super().embed(["orion ann"] * len(texts))
 
 
 def write(folder: Path, **files: str) -> None:
@@ -190,6 +198,34 @@ async def test_a_least_similarity_that_nothing_reaches_is_said(tmp_path: Path, m
         "no passage reaches min_similarity_score 0.99: the nearest has 0.50. Lower it, or ask in "
         "the documents' words",
     )
+
+
+async def test_a_file_where_the_index_has_a_folder_is_named(tmp_path: Path) -> None:
+    """By a search of what is there and by a build, and it is not deleted."""
+    write(tmp_path, a_txt="orion ann")
+    await build(tmp_path)
+    folder = index_of(tmp_path) / "generations"
+    shutil.rmtree(folder)
+    folder.write_text("mine", encoding="utf-8")
+    opened = engine(tmp_path)
+
+    with pytest.raises(TableNotFoundError, match=r"generations.* cannot be opened \(Not a dir"):
+        await opened.open_existing()
+    with pytest.raises(ConfigError, match=r"generations\); free that path"):
+        await opened.initialize()
+    assert folder.read_text(encoding="utf-8") == "mine"
+
+
+async def test_near_passages_without_a_word_of_the_question_are_told_apart(tmp_path: Path) -> None:
+    """Keyword search finds none of them, however near they are: it is not the limit that failed."""
+    write(tmp_path, a_txt="orion ann")
+    await build(tmp_path)
+    opened = engine(tmp_path, SameForAll(WIDTH), min_similarity_score=0.5)
+    await opened.initialize()
+    (note,) = (await opened.retrieve("zoe", mode="keyword")).notes
+    await opened.close()
+
+    assert note.startswith("no passage that shares a word with the question reaches min_sim")
 
 
 async def test_keyword_search_asks_no_model(tmp_path: Path) -> None:

@@ -100,6 +100,20 @@ def test_what_is_allowed_is_found_behind_any_number_that_is_not(
     assert ids(store, found) == [wanted]
 
 
+@pytest.mark.parametrize("mode", SEARCH_MODES)
+def test_what_is_near_enough_is_found_behind_any_number_that_is_not(
+    make_store: MakeStore, mode: str
+) -> None:
+    """However many passages have the words, the one that also means the question is found."""
+    far = [f"orion orion bob carl dora word{number}" for number in range(300)]
+    near = "lyra ann orion vega some more names that only make it long"
+    store = make_store([*far, near])
+
+    found = find(store, question("orion", meant=near), mode, top_k=5, least_similarity=0.9)
+
+    assert ids(store, found) == [content_id(near)]
+
+
 def test_many_vectors_are_found_as_by_looking_at_all(tmp_path: Path) -> None:
     """Where looks are rough first, the best ten and their scores are those of an exact look."""
     width = 2_048

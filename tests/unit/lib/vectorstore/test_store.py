@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
+import lancedb
 import numpy as np
 import pytest
 
 from holodeck.errors import IndexingError, TableNotFoundError
-from holodeck.lib.documents import Place, content_id
+from holodeck.lib.documents import Document, Place, content_id
 from holodeck.lib.indexes.files import DERIVED_FILE
+from holodeck.lib.indexes.text_units import prepare
 from holodeck.lib.vectorstore.store import open_store, write_store
 from holodeck.testing.words import word_vector
 
@@ -126,3 +129,26 @@ def test_a_store_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
 
     with pytest.raises(IndexingError, match="The old index is untouched"):
         write_store(tmp_path / "file" / "store", units(["a"]), np.ones((1, 2), dtype=np.float32))
+
+
+def test_a_record_of_many_chunks_is_stored_once(tmp_path: Path) -> None:
+    """Its fields come with every chunk, and take the room of one, in table and arrays."""
+    fields = {f"field{number}": f"word{number}" for number in range(2_000)}
+    record = Document(place=Place(path="log.json"), text=" ".join(fields.values()), metadata=fields)
+    prepared = prepare([record], 50, 0)
+    store = tmp_path / "store"
+    vectors = np.ones((len(prepared.text_units), 2), dtype=np.float32)
+    write_store(store, prepared.text_units, vectors, prepared.records)
+    assert len(prepared.text_units) > 100
+    table = lancedb.connect(str(store)).open_table("chunks").to_arrow()
+    places = [place for places in table["places"].to_pylist() for place in places]
+    assert [json.loads(at["metadata"]) for at in places if at["metadata"]] == [fields]
+    assert (store / DERIVED_FILE).stat().st_size < 1_000_000
+
+    for derived_again in (False, True):
+        if derived_again:
+            (store / DERIVED_FILE).unlink()
+        opened = open_store(store)
+        for chunk in opened.read([0, len(opened) - 1]):
+            assert [dict(at.record.metadata) for at in chunk.places] == [fields]
+        assert opened.owners(opened.wanted({"field7": "word7"})).all()

@@ -208,6 +208,29 @@ async def test_a_path_may_hold_what_patterns_are_made_of(tmp_path: Path) -> None
     assert sorted(source.path for source in result.sources) == ["a1.txt", "a[1].txt"]
 
 
+async def test_a_path_is_found_however_its_accents_are_written(tmp_path: Path) -> None:
+    """Some systems write an accented letter of a name as two characters; keyboards give one."""
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "cafe\u0301.txt").write_text("A lamp", encoding="utf-8")
+    for wanted in ("caf\u00e9.txt", "cafe\u0301.txt", "caf\u00e9*"):
+        result, _ = await ask(tmp_path, "lamp", filter={"path": wanted})
+        assert len(result.passages) == 1
+
+
+async def test_a_piece_of_a_record_does_not_bring_the_whole(tmp_path: Path) -> None:
+    """What a model reads of the other fields is cut, and says so; the result holds them whole."""
+    (tmp_path / "docs").mkdir()
+    record = {"title": "Log", "body": "A lamp is lit. " * 400}
+    record |= {f"field{number}": "x" for number in range(30)}
+    (tmp_path / "docs" / "log.json").write_text(json.dumps(record), encoding="utf-8")
+    result, text = await ask(tmp_path, "lamp", chunk_size=100, chunk_overlap=0, top_k=1)
+
+    assert dict(result.passages[0].source.metadata) == record
+    assert len(text) < 2_500
+    assert " more characters); field" in text
+    assert "more fields" in text
+
+
 @pytest.mark.parametrize(
     ("wanted", "said"),
     [
