@@ -19,6 +19,7 @@ from holodeck.errors import HolodeckError
 __all__ = [
     "Pieces",
     "ReaderGoneError",
+    "ResultLostError",
     "guarded_results",
     "prepare_streams",
     "say",
@@ -33,6 +34,10 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 class ReaderGoneError(Exception):
     """Whoever read stdout has had enough, as ``head`` does."""
+
+
+class ResultLostError(HolodeckError):
+    """A result could not be written, as on a full disk."""
 
 
 def prepare_streams() -> None:
@@ -161,7 +166,7 @@ def _write_result(text: str, end: str = "\n") -> None:
         raise ReaderGoneError from error
     except OSError as error:
         _discard(_results())
-        raise HolodeckError(f"the result could not be written: {error.strerror}") from error
+        raise ResultLostError(f"the result could not be written: {error.strerror}") from error
 
 
 def _discard(stream: TextIO) -> None:

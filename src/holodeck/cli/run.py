@@ -12,7 +12,14 @@ import typer
 from holodeck.cli.app import app
 from holodeck.cli.encoding import restart_in_utf8
 from holodeck.cli.interrupts import INTERRUPTED, MESSAGE, asks_for_json, error_document
-from holodeck.cli.output import ReaderGoneError, prepare_streams, say, say_error, show_json
+from holodeck.cli.output import (
+    ReaderGoneError,
+    ResultLostError,
+    prepare_streams,
+    say,
+    say_error,
+    show_json,
+)
 from holodeck.cli.session import Session
 from holodeck.errors import ConfigError, HolodeckError
 
@@ -40,6 +47,9 @@ def main(arguments: Sequence[str] | None = None, *, commands: typer.Typer = app)
         return _reported(words, commands, session)
     except ReaderGoneError:
         return 0
+    except ResultLostError as error:
+        say_error(str(error))  # as text with --json too: a document would be lost as well
+        return error.exit_code
 
 
 def _reported(words: list[str], commands: typer.Typer, session: Session) -> int:
@@ -48,6 +58,8 @@ def _reported(words: list[str], commands: typer.Typer, session: Session) -> int:
         return _invoke(words, commands, session)
     except UsageError as error:
         return _report_usage(error, session)
+    except ResultLostError:
+        raise
     except HolodeckError as error:
         _report(session, type(error).__name__, error)
         return error.exit_code
@@ -79,6 +91,8 @@ def _invoke(words: list[str], commands: typer.Typer, session: Session) -> int:
 
 def _report_usage(error: typer.BadParameter, session: Session) -> int:
     context = getattr(error, "ctx", None)
+    if error.__cause__ is not None:
+        error.message = _demanded(error.__cause__) or error.message
     message = error.format_message()
     if session.as_json:
         _report(session, "UsageError", message)
@@ -89,6 +103,15 @@ def _report_usage(error: typer.BadParameter, session: Session) -> int:
             say(context.get_usage())
         say_error(f"{message} (see '{context.command_path if context else 'holodeck'} --help')")
     return error.exit_code
+
+
+def _demanded(cause: BaseException) -> str | None:
+    """Say what an option must be, where pydantic looked at it."""
+    from pydantic import ValidationError
+
+    from holodeck.config.messages import demanded
+
+    return demanded(cause.errors()[0]) if isinstance(cause, ValidationError) else None
 
 
 def _report(session: Session, name: str, error: HolodeckError | str) -> None:

@@ -7,7 +7,7 @@ settings once aliases are written out.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -15,7 +15,7 @@ import yaml
 
 from holodeck.config.problems import FieldPath, Problem
 
-__all__ = ["YamlSettings", "read_settings"]
+__all__ = ["YamlSettings", "read_settings", "settings_of"]
 
 MAX_SETTINGS = 100_000
 """Settings that one file may hold, those that aliases repeat included."""
@@ -70,6 +70,21 @@ def read_settings(text: str, expand: Callable[[str], str]) -> YamlSettings:
         expanded=reader.expanded,
         problems=tuple(reader.problems),
     )
+
+
+def settings_of(data: Any) -> YamlSettings:  # Any: what YAML holds
+    """Return settings that stand in no file, each in line 0."""
+    return YamlSettings(data=data, lines=dict.fromkeys(_paths(data, ()), 0))
+
+
+def _paths(data: Any, above: FieldPath) -> Iterator[FieldPath]:  # Any: what YAML holds
+    if isinstance(data, Mapping):
+        parts = tuple(data.items())
+    else:
+        parts = tuple(enumerate(data)) if isinstance(data, list | tuple) else ()
+    for key, value in parts:
+        yield (*above, key)
+        yield from _paths(value, (*above, key))
 
 
 class _TooMuch(Exception):

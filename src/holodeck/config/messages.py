@@ -20,7 +20,7 @@ from holodeck.config.problems import FieldPath, Problem, field_name, field_path
 from holodeck.models.any_tool import TOOL_KIND_ERROR, TOOL_TAGS
 from holodeck.models.llm import UNION_TAGS
 
-__all__ = ["explain"]
+__all__ = ["demanded", "explain"]
 
 _SECRET = ("api_key", "api_base", "endpoint")
 _LONGEST_SHOWN = 40
@@ -39,7 +39,12 @@ _KINDS = (
     ("list_", "a list (lines that begin with '- ')"),
 )
 _STRUCTURE = ("model_", "dict_", "tuple_", "list_")
-_OUT_OF_BOUNDS = ("greater_than", "greater_than_equal", "less_than", "less_than_equal")
+_OUT_OF_BOUNDS = {
+    "greater_than": ("more than", "gt"),
+    "greater_than_equal": ("at least", "ge"),
+    "less_than": ("less than", "lt"),
+    "less_than_equal": ("at most", "le"),
+}
 
 
 def explain(
@@ -53,6 +58,18 @@ def explain(
         # A list whose items are wrong is also "too short"; the items say enough.
         if error["type"] != "too_short" or _location(error) not in above
     ]
+
+
+def demanded(error: ErrorDetails) -> str:
+    """Say what a value must be that no field describes, as an option of the command line."""
+    kind, rule = error["type"], error.get("ctx", {})
+    if kind == "value_error":
+        return str(rule.get("error", error["msg"]))
+    if kind in _OUT_OF_BOUNDS:
+        words, key = _OUT_OF_BOUNDS[kind]
+        return f"must be {words} {rule[key]}, not {error['input']}"
+    found = _kind_named(kind)
+    return f"must be {found}, not {error['input']!r}" if found else error["msg"]
 
 
 def _location(error: ErrorDetails) -> FieldPath:
@@ -94,11 +111,13 @@ def _demand(error: ErrorDetails, path: FieldPath, field: FieldInfo | None) -> st
     if kind == "string_too_long":
         return f"{name} must have at most {rule['max_length']} characters"
     if kind == "string_pattern_mismatch" and field is not None:
-        return f"{name} does not have the form of a {name}: {field.description}"
-    for beginning, wanted in _KINDS:
-        if kind.startswith(beginning):
-            return f"{name} must be {wanted}"
-    return f"{name}: {error['msg']}"
+        return f"{name} must keep to its form ({field.description})"
+    wanted = _kind_named(kind)
+    return f"{name} must be {wanted}" if wanted else f"{name}: {error['msg']}"
+
+
+def _kind_named(kind: str) -> str | None:
+    return next((wanted for beginning, wanted in _KINDS if kind.startswith(beginning)), None)
 
 
 def _value(error: ErrorDetails, path: FieldPath, settings: YamlSettings) -> str:

@@ -7,7 +7,8 @@ What holds for every result, whatever the script of the text:
   that fill a chunk up, so that no character fits beside them, are the one exception: nobody pays
   for a chunk without a word in it;
 - with ``sentences``, a chunk ends where a sentence or a line does, if one does within its last
-  eighth, and never between a heading (``# …``) and what it heads, if there is text before it;
+  eighth, and never between a heading (``# …``) and what it heads, if there is text before it that
+  is no heading;
 - no cut goes through a character, nor through what a reader sees as one (an emoji family, a letter
   with its marks), unless that one alone is longer than a chunk;
 - every chunk adds something to read, so none repeats only what the one before ends with.
@@ -36,7 +37,7 @@ __all__ = [
     "find_cuts",
 ]
 
-CHUNKING_VERSION: int = 4
+CHUNKING_VERSION: int = 5
 """Raised when the same text and settings give other chunks; part of every config hash."""
 
 ChunkEnds = Literal["sentences", "words"]
@@ -257,14 +258,21 @@ class _Cutter:
         return _boundary_before(self._text, done, hard)
 
     def _before_heading(self, done: int, end: int) -> int:
-        """Return ``end``, or where the headings begin that the chunk would end with or within."""
-        earlier = end
+        """Return ``end``, or where the headings begin that the chunk would end with or within.
+
+        Of headings alone the last one goes: else each were a chunk.
+        """
+        earlier, last = end, end
         while True:
             content_end = done + len(self._text[done:earlier].rstrip())
             line = self._text.rfind("\n", 0, content_end) + 1
-            if line <= done or not _HEADING.match(self._text, line):
+            is_heading = _HEADING.match(self._text, line) is not None
+            if line <= done or not is_heading:
                 break
+            last = line if earlier == end else last
             earlier = line
+        if line <= done and is_heading:
+            earlier = last
         return end if self._is_blank(done, earlier) else earlier
 
     # --- where a chunk starts -------------------------------------------------------------------

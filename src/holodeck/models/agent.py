@@ -63,8 +63,9 @@ class AgentConfig(StrictModel):
         for i, tool in enumerate(self.tools):
             j = first.setdefault(tool.name.casefold(), i)
             if i != j:
+                why = "too" if tool.name == self.tools[j].name else "too where case is ignored"
                 raise ValueError(
-                    f"tools[{i}].name {tool.name!r} is the name of tools[{j}] too, on systems that "
-                    "ignore case; their indexes would share a folder: rename one"
+                    f"tools[{i}].name {tool.name!r} is the name of tools[{j}] {why}: rename one, "
+                    "a model tells tools apart by name and each has a folder of that name"
                 )
         return self

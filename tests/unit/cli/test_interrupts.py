@@ -178,9 +178,10 @@ def test_a_stream_that_is_closed_is_no_crash(words: str, redirected: str, tmp_pa
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no full device")
-def test_a_result_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
-    """A full disk under a redirected result is told, once; nobody takes half a result for one."""
-    command = f"{sys.executable} -m holodeck schema > /dev/full"
+@pytest.mark.parametrize("words", ["schema", "status --json", "init --provider nobody --json"])
+def test_a_result_that_cannot_be_written_is_an_error(words: str, tmp_path: Path) -> None:
+    """A full disk under a redirected result or JSON error is told, once, as text; the code is 3."""
+    command = f"{sys.executable} -m holodeck {words} > /dev/full"
     done = subprocess.run(
         ["bash", "-c", command], cwd=tmp_path, env=ENVIRONMENT, capture_output=True, check=False
     )

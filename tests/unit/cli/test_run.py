@@ -146,7 +146,10 @@ def test_a_reader_that_has_had_enough_is_no_failure(capsys: Captured) -> None:
         (["index", "a.yaml", "-a", "b.yaml"], "two agents are named, 'a.yaml' and 'b.yaml'"),
         (["search"], "Missing argument 'QUERY'"),
         (["-v", "-q", "schema"], "-v and -q exclude each other"),
-        (["init", "--provider", "nobody"], "'nobody'"),
+        (["init", "--provider", "nobody"], "'--provider': 'nobody' is not one of 'embedded'"),
+        (["test", "--limit", "0"], "'--limit': must be at least 1, not 0 (see"),
+        (["test", "--parallel", "two"], "'--parallel': must be a whole number, not 'two' (see"),
+        (["test", "--max-cost", "much"], "'--max-cost': must be a number, not 'much' (see"),
     ],
 )
 def test_bad_usage_is_told(words: list[str], told: str, capsys: Captured) -> None:

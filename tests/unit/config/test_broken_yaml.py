@@ -159,13 +159,19 @@ BROKEN: dict[str, tuple[str, int | None, str | None, str]] = {
         HEAD + "tools:\n  - source: x\n    name: ../up\n",
         5,
         "tools[0].name",
-        "letters, digits",
+        "the first a letter or digit), not '../up'",
     ),
     "two names that differ in case": (
         TOOL + "  - source: x\n    name: DOCS\n",
         7,
         "tools[1].name",
-        "rename one",
+        "'DOCS' is the name of tools[0] too where case is ignored: rename one",
+    ),
+    "one name twice": (
+        TOOL + "  - source: x\n    name: docs\n",
+        7,
+        "tools[1].name",
+        "'docs' is the name of tools[0] too: rename one",
     ),
     "graphrag for the default engine": (
         TOOL + "    graphrag: {}\n",

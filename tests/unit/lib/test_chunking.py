@@ -339,6 +339,17 @@ def test_a_heading_stays_with_what_it_heads() -> None:
     assert joined(chunks) == (part + "\n\n") * 12
 
 
+@pytest.mark.parametrize("overlap", [0, 50])
+def test_a_run_of_headings_fills_chunks(overlap: int) -> None:
+    """A table of contents, or a file of comments, is not a chunk for each line."""
+    text = "".join(f"# Heading number {number} of a list\n" for number in range(400))
+    chunks = cut(text, size=200, overlap=overlap)
+
+    assert len(chunks) < 30
+    assert all(chunk.n_tokens > 150 for chunk in chunks[:-1])
+    assert all(chunk.text[chunk.overlap :].startswith("# ") for chunk in chunks)
+
+
 def test_headings_alone_are_cut_all_the_same() -> None:
     """Where there is nothing else before a heading, it ends the chunk."""
     text = "# One and the same heading again\n" * 40

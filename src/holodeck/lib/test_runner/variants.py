@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import pydantic
 
+from holodeck.config.lines import settings_of
+from holodeck.config.messages import explain
 from holodeck.errors import ConfigError
-from holodeck.lib.test_runner.problems import problems_in
 from holodeck.models.tool import NOT_WITH_GRAPHRAG, VectorstoreTool
 
 if TYPE_CHECKING:
@@ -81,7 +82,8 @@ def _changed(tool: VectorstoreTool, setting: str, value: str) -> VectorstoreTool
     try:
         return VectorstoreTool.model_validate(data)
     except pydantic.ValidationError as error:
-        why = problems_in(error, setting)
+        problems = explain(error.errors(), VectorstoreTool, settings_of(data))
+        why = "; ".join(problem.message for problem in problems)
         raise ConfigError(
-            f"tool {tool.name!r} cannot be compared with {setting}={value} ({why})"
+            f"tool {tool.name!r} cannot be compared with {setting}={value}: {why}"
         ) from None

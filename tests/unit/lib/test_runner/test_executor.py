@@ -284,9 +284,15 @@ def test_a_comparison_changes_one_setting_of_every_search_tool(
     assert graph.agent.config.vectorstore_tools[0].engine == "graphrag"
     assert wide.agent.config.vectorstore_tools[0].top_k == 10
     assert loaded.config.vectorstore_tools[0].top_k == 5
-    for wrong in ("fast", "top_k=many", "graphrag.ranking=graph"):
-        with pytest.raises(ConfigError, match="cannot be compared"):
+    for wrong, why in (
+        ("fast", "engine must be 'default' or 'graphrag', not 'fast'"),
+        ("top_k=many", "top_k must be a whole number, not 'many'"),
+        ("top_n=3", "unknown key 'top_n'; did you mean 'top_k'?"),
+        ("graphrag.ranking=graph", "graphrag"),
+    ):
+        with pytest.raises(ConfigError, match="cannot be compared with") as caught:
             make_variants(loaded, [wrong])
+        assert why in str(caught.value).partition(": ")[2]
 
 
 def test_a_comparison_stands_side_by_side() -> None:
