@@ -187,6 +187,26 @@ def test_what_functions_print_is_no_part_of_the_document(
         assert f"by {means}\n" in done.stderr
 
 
+@pytest.mark.parametrize("words", [["chat", "-m", "Say it."], ["test", "--no-history"]])
+def test_a_function_that_closes_its_stdout_closes_nothing_of_ours(
+    tmp_path: Path, server: ModelServer, words: list[str]
+) -> None:
+    """The call, the answer and what a turn took are told as ever."""
+    let_poll(
+        tmp_path,
+        server,
+        "import sys\n\n"
+        'def poll() -> str:\n    """Say something."""\n'
+        "    print('by print', end='')\n    sys.stdout.close()\n    return 'said'\n",
+        more="test_cases: [{name: one, input: Say it., expected_tools: [poll]}]\n",
+    )
+    done = run_in(tmp_path, *words)
+    assert done.returncode == 0, done.stderr
+    assert ("Found: said" if "chat" in words else "1 of 1 passed") in done.stdout
+    assert "by print" in done.stderr
+    assert ("(2 calls" if "chat" in words else "passed   one") in done.stderr
+
+
 def test_a_function_that_changes_the_folder_moves_no_report(
     tmp_path: Path, server: ModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

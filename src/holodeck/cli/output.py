@@ -7,7 +7,7 @@ import os
 import re
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, TextIO
 
 import typer
@@ -63,12 +63,29 @@ def guarded_results() -> Iterator[None]:
     if _guarded is not None:
         yield
         return
-    stdout, sys.stdout = sys.stdout, sys.stderr
-    with _descriptor_kept(stdout) as _guarded:
+    stdout = sys.stdout
+    with _descriptor_kept(stdout) as _guarded, _said_stream() as sys.stdout:
         try:
             yield
         finally:
             _guarded, sys.stdout = None, stdout
+
+
+@contextmanager
+def _said_stream() -> Iterator[TextIO]:
+    """Yield a stream to stderr that code of others may close without closing stderr."""
+    if not _are_the_process_own(sys.__stdout__, sys.stderr):
+        yield sys.stderr
+        return
+    encoding, errors = sys.stderr.encoding, sys.stderr.errors
+    stream = open(  # noqa: SIM115  # closing it may fail, and must not
+        2, "w", buffering=1, encoding=encoding, errors=errors, closefd=False
+    )
+    try:
+        yield stream
+    finally:
+        with suppress(OSError):  # nobody listens, or the disk is full
+            stream.close()
 
 
 @contextmanager
