@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import tempfile
 from pathlib import Path
@@ -38,11 +39,22 @@ def resolve_path(path: str | Path, base_dir: str | Path) -> Path:
         ConfigError: No system could open it: a NUL, links in a circle, no such home.
     """
     try:
-        return (openable(base_dir) / openable(path).expanduser()).resolve()
+        resolved = (openable(base_dir) / openable(path).expanduser()).resolve()
+        _refuse_a_circle(resolved)
     except (OSError, RuntimeError, ValueError) as error:
         raise ConfigError(
             f"the path {str(path)!r} cannot be used ({error}): mend it where it is set"
         ) from error
+    return resolved
+
+
+def _refuse_a_circle(resolved: Path) -> None:
+    """Raise the system's error where links lead back to themselves; ``resolve`` does not always."""
+    try:
+        resolved.stat()
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise
 
 
 def resolve_source(tool: VectorstoreTool, base_dir: str | Path) -> Path:

@@ -217,6 +217,7 @@ async def test_a_paid_model_is_limited_retried_and_counted(tmp_path: Path) -> No
 
     assert {purpose: spent.calls for purpose, spent in live.meter.usage().items()} == {"extract": 1}
     assert live.paid.store is not None
+    await live.close()  # the store was opened again
     assert (tmp_path / OWN_FOLDER_MARK).exists()
 
 

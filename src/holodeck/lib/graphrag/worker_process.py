@@ -114,8 +114,8 @@ def _reader(kind: type[Any]) -> TypeAdapter[Any]:  # Any: the kind
 def build_environment() -> dict[str, str]:
     """Return the child's environment: it imports what this process imports.
 
-    Arrow's own allocator gives each table's memory back to the system at once; a build writes and
-    reads one after the other, and faulting it in again took as long as all the rest.
+    Arrow's own allocator gives each table's memory back to the system at once. A build writes and
+    reads one after the other: to fault it in again was a good part of what an update takes.
     """
     paths = [path for path in sys.path if path]
     return {

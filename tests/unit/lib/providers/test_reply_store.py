@@ -495,7 +495,8 @@ def test_a_damaged_entry_that_may_only_be_read_counts_as_missing(path: Path) -> 
 
 def test_a_store_of_another_release_that_may_only_be_read_is_refused(path: Path) -> None:
     """It cannot be brought up to date."""
-    ReplyStore(path).check()
+    with ReplyStore(path) as writer:
+        writer.check()
     with sqlite3.connect(path) as connection:
         connection.execute("PRAGMA user_version = 1")
     connection.close()
