@@ -6,7 +6,13 @@ import hashlib
 import json
 from collections.abc import Mapping
 
-__all__ = ["as_settings", "changed_settings", "config_hash", "differ_in_texts_alone"]
+__all__ = [
+    "as_settings",
+    "changed_settings",
+    "config_hash",
+    "differ_by_release_alone",
+    "differ_in_texts_alone",
+]
 
 _SEEN_IN_TEXTS = frozenset(
     {
@@ -18,6 +24,10 @@ _SEEN_IN_TEXTS = frozenset(
     }
 )
 """Settings that shape chunks and where they stand, and nothing else."""
+
+
+_OF_THE_RELEASE = ("tokenizer", "readers", "chunking", "store", "thinking", "step ")
+"""How names begin that no file sets: what our own steps are known by."""
 
 
 def as_settings(values: Mapping[str, object]) -> dict[str, str]:
@@ -42,6 +52,11 @@ def changed_settings(old: Mapping[str, str], new: Mapping[str, str]) -> list[str
 def differ_in_texts_alone(old: Mapping[str, str], new: Mapping[str, str]) -> bool:
     """Tell whether indexes of the same chunks are the same by either settings."""
     return _SEEN_IN_TEXTS.issuperset(_differing(old, new))
+
+
+def differ_by_release_alone(old: Mapping[str, str], new: Mapping[str, str]) -> bool:
+    """Tell whether nothing differs that anybody has set."""
+    return all(name.startswith(_OF_THE_RELEASE) for name in _differing(old, new))
 
 
 def _differing(old: Mapping[str, str], new: Mapping[str, str]) -> list[str]:

@@ -13,7 +13,7 @@ from holodeck.errors import SourceNotFoundError, TableNotFoundError
 from holodeck.lib.contracts import RetryFailed
 from holodeck.lib.indexes.folder import DAMAGED, IndexFolder
 from holodeck.lib.indexes.record import IndexRecord
-from holodeck.lib.indexes.settings import changed_settings, config_hash
+from holodeck.lib.indexes.settings import changed_settings, config_hash, differ_by_release_alone
 from holodeck.lib.quantities import number_of
 from holodeck.lib.readers.content_hashes import ContentHashes
 from holodeck.lib.readers.options import read_options
@@ -143,7 +143,9 @@ class IndexState(ABC, Generic[Record]):
         changes = changed_settings(record.settings, settings)
         if not changes:
             return "the config_hash of the index is not that of its settings"
-        return f"settings changed ({'; '.join(changes)})"
+        of_release = differ_by_release_alone(record.settings, settings)
+        what = "another release made it" if of_release else "settings changed"
+        return f"{what} ({'; '.join(changes)})"
 
     def _indexed_width(self) -> int:
         """Return the width of the vectors that the same embedding model made for the index."""

@@ -6,6 +6,7 @@ from holodeck.lib.indexes.settings import (
     as_settings,
     changed_settings,
     config_hash,
+    differ_by_release_alone,
     differ_in_texts_alone,
 )
 
@@ -35,3 +36,11 @@ def test_what_only_shapes_texts_is_told_from_what_shapes_the_index() -> None:
     assert differ_in_texts_alone(old, old)
     assert differ_in_texts_alone(old, {**old, "chunk_size": "500", "delimiter": '";"'})
     assert not differ_in_texts_alone(old, {**old, "chunk_size": "500", "embedding_model": '"b"'})
+
+
+def test_what_a_release_changes_is_told_from_what_a_user_sets() -> None:
+    """The versions of our own steps are nobody's setting."""
+    old = as_settings({"chunk_size": 300, "chunking": 4, "step extract_graph": 4})
+
+    assert differ_by_release_alone(old, {**old, "chunking": "5", "step extract_graph": "5"})
+    assert not differ_by_release_alone(old, {**old, "chunking": "5", "chunk_size": "500"})
