@@ -6,6 +6,7 @@ import logging
 import os
 import sqlite3
 import threading
+import weakref
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -98,15 +99,19 @@ class DatabaseFile:
         """Close the file; the next ``run`` opens it again."""
         with self._lock:
             if self._connection is not None and self._process == os.getpid():
+                self._closer.detach()
                 self._connection.close()
             self._connection = None
 
     def _opened(self) -> sqlite3.Connection:
-        if self._connection is None and self._reads_only:
-            self._connection = self._open_to_read()
-        elif self._connection is None:
-            with self._guard():
-                self._connection = self._open()
+        if self._connection is None:
+            if self._reads_only:
+                self._connection = self._open_to_read()
+            else:
+                with self._guard():
+                    self._connection = self._open()
+            # Who forgets to close the file, say after an error, leaves no connection behind.
+            self._closer = weakref.finalize(self, _close, self._connection, self._process)
         return self._connection
 
     @contextmanager
@@ -218,6 +223,11 @@ class DatabaseFile:
             f"{self._what} {self.path} cannot be used ({error}): make it writable and the disk "
             "not full, name another folder in execution.cache_dir, or set execution.cache: false"
         )
+
+
+def _close(connection: sqlite3.Connection, process: int) -> None:
+    if process == os.getpid():  # not on the other side of a fork
+        connection.close()
 
 
 def _kind_of(error: Exception) -> int:

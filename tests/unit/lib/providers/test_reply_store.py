@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 import signal
@@ -20,6 +21,7 @@ import pytest
 import holodeck
 from holodeck.errors import ConfigError
 from holodeck.lib.providers.reply_store import Kept, Pruned, ReplyStore
+from holodeck.lib.providers.sqlite_file import DatabaseFile
 
 
 @pytest.fixture
@@ -383,6 +385,18 @@ def test_damage_that_is_met_while_the_store_is_open_is_mended(
         assert {store.get(f"k{number}") for number in range(50)} <= {"x" * 500, "again"}
         assert store.info().damaged == 1
     assert len([each for each in caplog.records if each.levelno == logging.WARNING]) == 1
+
+
+def test_a_file_that_nobody_closed_is_closed_when_it_is_forgotten(path: Path) -> None:
+    """An error on the way leaves no connection behind."""
+    file = DatabaseFile(path, schema="CREATE TABLE IF NOT EXISTS t (a)", version=1, what="file")
+    connection = file.run(lambda given: given)
+    assert connection.execute("SELECT count(*) FROM t").fetchone() == (0,)
+    del file
+    gc.collect()
+
+    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+        connection.execute("SELECT 1")
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the system cannot fork")
